@@ -1,0 +1,21 @@
+#![doc = include_str!("../README.md")]
+
+mod attributes;
+mod blocking;
+mod directory;
+mod edit;
+mod failure;
+mod in_place;
+mod list;
+mod local;
+mod lock;
+mod plugin;
+mod publish;
+mod read;
+mod resolve;
+mod staged;
+mod state;
+mod write;
+
+pub use local::LocalFileSystem;
+pub use plugin::FsLocal;

@@ -1,0 +1,150 @@
+//! The `llm` service: provider routes, the `llm/stream` event and the gate in its core.
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::{Arc, PoisonError, RwLock, Weak};
+
+use futures_core::Stream;
+use harness_kernel::{Around, Ctx, Event, Service, contain};
+use tokio_util::sync::CancellationToken;
+
+use crate::adapter::{AdapterStream, LlmAdapter, ModelInfo, PreparedCall};
+use crate::chunk::Chunk;
+use crate::failure::{FailureCode, LlmError};
+use crate::protocol::CheckedStream;
+use crate::request::{CallConfig, Request, RequestGate};
+
+/// Chunks after the boundary: it never throws and ends with exactly one [`Chunk::Finish`].
+pub type ChunkStream = Pin<Box<dyn Stream<Item = Chunk> + Send>>;
+
+/// One call on its way out. Listeners may read everything and change nothing.
+#[derive(Clone)]
+pub struct StreamCall {
+    prepared: Arc<dyn PreparedCall>,
+    request: Arc<Request>,
+    gate: Option<Arc<dyn RequestGate>>,
+    cancel: CancellationToken,
+}
+impl StreamCall {
+    /// A call without a gate: summaries, titles and other requests that are not steps of a session.
+    pub fn new(prepared: Arc<dyn PreparedCall>, request: Arc<Request>, cancel: CancellationToken) -> Self {
+        Self { prepared, request, gate: None, cancel }
+    }
+    /// Adds the gate that compares the request with the log just before it leaves.
+    #[must_use]
+    pub fn gated(mut self, gate: Arc<dyn RequestGate>) -> Self {
+        self.gate = Some(gate);
+        self
+    }
+    /// The request.
+    pub fn request(&self) -> &Arc<Request> {
+        &self.request
+    }
+    /// Cancelled when the caller gives up.
+    pub fn cancel_token(&self) -> &CancellationToken {
+        &self.cancel
+    }
+}
+
+/// `llm/stream`: around one model call. A listener may delegate, wrap the stream it gets, or answer with a
+/// stream of its own (replay); it cannot change the request.
+#[derive(Clone)]
+pub struct LlmStream(pub StreamCall);
+impl Event for LlmStream {
+    const NAME: &'static str = "llm/stream";
+}
+impl Around for LlmStream {
+    type Output = Result<AdapterStream, LlmError>;
+}
+
+/// Why a route could not be registered.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("provider route `{0}` is already registered; give one of the two another name")]
+pub struct RouteError(pub String);
+
+type Routes = BTreeMap<String, Arc<dyn LlmAdapter>>;
+
+/// The model service: routes from provider names to adapters.
+#[derive(Default)]
+pub struct Llm {
+    routes: Arc<RwLock<Routes>>,
+}
+impl Service for Llm {
+    const NAME: &'static str = "llm";
+}
+
+/// Ends a route when asked; dropping it does nothing.
+pub struct RouteRegistration {
+    routes: Weak<RwLock<Routes>>,
+    name: String,
+}
+impl RouteRegistration {
+    /// Removes the route.
+    pub fn remove(&self) {
+        if let Some(routes) = self.routes.upgrade() {
+            routes.write().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
+        }
+    }
+}
+
+impl Llm {
+    /// Registers an adapter under a provider name for as long as `ctx` lives.
+    pub fn register(
+        &self,
+        ctx: &Ctx,
+        provider: impl Into<String>,
+        adapter: Arc<dyn LlmAdapter>,
+    ) -> Result<(), RouteError> {
+        let name = provider.into();
+        {
+            let mut routes = self.routes.write().unwrap_or_else(PoisonError::into_inner);
+            if routes.contains_key(&name) {
+                return Err(RouteError(name));
+            }
+            routes.insert(name.clone(), adapter);
+        }
+        let registration = RouteRegistration { routes: Arc::downgrade(&self.routes), name };
+        ctx.on_dispose(move || async move { registration.remove() });
+        Ok(())
+    }
+
+    /// Registered provider names with the models that they list.
+    pub fn routes(&self) -> Vec<(String, Vec<ModelInfo>)> {
+        let routes = self.routes.read().unwrap_or_else(PoisonError::into_inner);
+        routes.iter().map(|(name, adapter)| (name.clone(), adapter.models())).collect()
+    }
+
+    /// Binds a call to its adapter.
+    pub fn prepare(&self, config: &CallConfig) -> Result<Arc<dyn PreparedCall>, LlmError> {
+        let routes = self.routes.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(adapter) = routes.get(&config.provider).map(Arc::clone) else {
+            let known: Vec<_> = routes.keys().map(String::as_str).collect();
+            let text = format!(
+                "no model provider `{}` is configured (configured: {})",
+                config.provider,
+                if known.is_empty() { "none".to_owned() } else { known.join(", ") }
+            );
+            return Err(LlmError::new(FailureCode::UNKNOWN_PROVIDER, text));
+        };
+        drop(routes);
+        adapter.prepare(config)
+    }
+
+    /// Streams a call through `llm/stream`. Every failure arrives as the terminal chunk.
+    pub async fn stream(&self, ctx: &Ctx, call: StreamCall) -> ChunkStream {
+        let chain = ctx.waterfall(LlmStream(call), |LlmStream(call)| async move {
+            if let Some(gate) = &call.gate {
+                gate.check(&call.request)
+                    .map_err(|refusal| LlmError::new(FailureCode::REQUEST_NOT_LOGGED, refusal.to_string()))?;
+            }
+            call.prepared.stream(call.request, call.cancel).await
+        });
+        match contain(chain).await {
+            Ok(Ok(stream)) => CheckedStream::boxed(stream),
+            Ok(Err(error)) => CheckedStream::failed(error),
+            Err(panic) => CheckedStream::failed(LlmError::new(
+                FailureCode::LISTENER_PANICKED,
+                format!("the model call panicked: {panic}"),
+            )),
+        }
+    }
+}

@@ -1,0 +1,31 @@
+#![doc = include_str!("../README.md")]
+#![deny(missing_docs)]
+
+#[cfg(feature = "contract")]
+pub mod contract;
+mod error;
+mod known;
+mod lease;
+mod loaded;
+mod note;
+mod notice;
+mod recorded;
+mod recorder;
+mod repair;
+mod service;
+mod summary;
+mod worker;
+mod writer;
+
+pub use error::{PersistenceError, Position};
+pub use known::KnownTypes;
+pub use lease::LeaseOwner;
+pub use loaded::check_log;
+pub use note::RepairNote;
+pub use notice::{StorageFailed, StorageRecovered};
+pub use recorded::{Recorded, RecordedError, resume_recorded, start_recorded};
+pub use recorder::{Recorder, RecorderOptions};
+pub use repair::{OUTCOME_UNKNOWN, NOT_STARTED, close_open_turn};
+pub use service::{Opened, SessionPersistence, Snapshot};
+pub use summary::{Listing, SessionSummary, Unreadable};
+pub use writer::{Durability, SessionWriter};

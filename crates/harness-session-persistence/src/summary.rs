@@ -1,0 +1,39 @@
+//! Sessions at a glance.
+use harness_session::{Seq, SessionHeader};
+
+use crate::error::PersistenceError;
+
+/// What a list shows of one session. What is not cheap to know may be missing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionSummary {
+    /// The header.
+    pub header: SessionHeader,
+    /// Last change, milliseconds since the Unix epoch.
+    pub modified: i64,
+    /// Stored size in bytes.
+    pub bytes: Option<u64>,
+    /// How many events are stored.
+    pub events: Option<Seq>,
+    /// How many turns have started.
+    pub turns: Option<u32>,
+    /// The beginning of what the person first asked, on one line.
+    pub title: Option<String>,
+}
+
+/// Something that looks like a session and cannot be read.
+#[derive(Debug)]
+pub struct Unreadable {
+    /// Where it is.
+    pub location: String,
+    /// Why.
+    pub error: PersistenceError,
+}
+
+/// All sessions of a backend.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// Newest change first.
+    pub sessions: Vec<SessionSummary>,
+    /// Those that cannot be read: never left out in silence.
+    pub unreadable: Vec<Unreadable>,
+}

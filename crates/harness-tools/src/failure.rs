@@ -1,0 +1,101 @@
+//! Why a tool call failed.
+use std::borrow::Cow;
+use std::fmt;
+
+use harness_llm::Block;
+use harness_session::ToolError;
+
+/// A stable word for a failure. Open: a tool's own code passes through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolFailureCode(Cow<'static, str>);
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $name:ident;)*) => {
+        impl ToolFailureCode { $($(#[$doc])* pub const $name: Self = Self(Cow::Borrowed(stringify!($name)));)* }
+    };
+}
+codes! {
+    /// No tool of this name is visible.
+    UNKNOWN_TOOL;
+    /// The arguments are not a JSON object or do not fit the tool's schema.
+    INVALID_ARGS;
+    /// The tool's value does not fit what it declares.
+    INVALID_TOOL_OUTPUT;
+    /// A policy said no.
+    DENIED;
+    /// A guard said no.
+    GUARD_DENIED;
+    /// The result was withheld by a policy after the tool ran.
+    BLOCKED;
+    /// A listener of a phase failed.
+    LISTENER_FAILED;
+    /// The tool panicked.
+    TOOL_PANICKED;
+    /// The call was cancelled after its body started.
+    ABORTED;
+    /// The call was cancelled before its body started.
+    ABORTED_BEFORE_DISPATCH;
+    /// The call ran into its time limit.
+    TOOL_TIMEOUT;
+    /// The session could not be saved, so the body was not started.
+    NOT_DURABLE;
+    /// The reply that asked for the call was cut at the output limit.
+    OUTPUT_LIMIT;
+    /// The process ended before the call started.
+    TOOL_NOT_STARTED;
+    /// The process ended while the call ran.
+    TOOL_OUTCOME_UNKNOWN;
+}
+impl ToolFailureCode {
+    /// A tool's own code.
+    pub fn other(code: impl Into<String>) -> Self {
+        Self(Cow::Owned(code.into()))
+    }
+    /// The word itself.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+impl fmt::Display for ToolFailureCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A failed call: what the model is told and how programs tell it apart.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{message} [{code}]")]
+pub struct ToolFailure {
+    /// For programs.
+    pub code: ToolFailureCode,
+    /// For the model and for people: what happened and what to do.
+    pub message: String,
+    /// What the model is shown in place of `Error: <message>`, for a failure that has output.
+    pub content: Vec<Block>,
+    /// Facts for displays.
+    pub meta: Option<serde_json::Value>,
+}
+impl ToolFailure {
+    /// A failure that is shown as `Error: <message>`.
+    pub fn new(code: ToolFailureCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), content: Vec::new(), meta: None }
+    }
+    /// Shows this in place of the message.
+    #[must_use]
+    pub fn showing(mut self, content: Vec<Block>) -> Self {
+        self.content = content;
+        self
+    }
+    /// What the model is shown.
+    pub fn rendered(&self) -> Vec<Block> {
+        if self.content.is_empty() {
+            vec![Block::text(format!("Error: {}", self.message))]
+        } else {
+            self.content.clone()
+        }
+    }
+    /// Its identity in the log.
+    pub fn identity(&self) -> ToolError {
+        ToolError { code: self.code.as_str().to_owned(), message: self.message.clone() }
+    }
+}
