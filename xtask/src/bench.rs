@@ -16,8 +16,12 @@ pub(crate) fn run(workspace: &Workspace, options: &[&str]) -> Result<()> {
 
 /// Where cargo puts what it builds.
 pub(crate) fn target_folder(workspace: &Workspace) -> Result<std::path::PathBuf> {
-    let printed =
-        crate::cargo::output(cargo(&workspace.root).args(["metadata", "--no-deps", "--format-version", "1"]))?;
+    let printed = crate::cargo::output(cargo(&workspace.root).args([
+        "metadata",
+        "--no-deps",
+        "--format-version",
+        "1",
+    ]))?;
     let metadata: serde_json::Value = serde_json::from_str(&printed).context("cargo metadata is not JSON")?;
     let folder = metadata["target_directory"].as_str().context("cargo metadata names no target folder")?;
     Ok(folder.into())

@@ -13,7 +13,10 @@ pub(crate) fn cargo(root: &Path) -> Command {
     let mut command = Command::new(program());
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
-        if ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "NEXTEST"].iter().any(|start| text.starts_with(start)) {
+        if ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "NEXTEST"]
+            .iter()
+            .any(|start| text.starts_with(start))
+        {
             command.env_remove(&name);
         }
     }
@@ -28,7 +31,8 @@ fn program() -> OsString {
 
 /// Whether `cargo <subcommand>` is installed.
 pub(crate) fn has_subcommand(root: &Path, subcommand: &str) -> bool {
-    let probe = cargo(root).args([subcommand, "--version"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let probe =
+        cargo(root).args([subcommand, "--version"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
     probe.is_ok_and(|status| status.success())
 }
 
@@ -47,7 +51,11 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     let shown = describe(command);
     let output = command.output().with_context(|| format!("`{shown}` could not be started"))?;
     if !output.status.success() {
-        bail!("`{shown}` failed ({}):\n{}", output.status, String::from_utf8_lossy(&output.stderr).trim_end());
+        bail!(
+            "`{shown}` failed ({}):\n{}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr).trim_end()
+        );
     }
     String::from_utf8(output.stdout).with_context(|| format!("`{shown}` printed something other than UTF-8"))
 }

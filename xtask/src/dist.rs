@@ -27,11 +27,15 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     copy(&target.join("release/harness"), &stage.join("harness"))?;
     copy(&workspace.root.join("README.md"), &stage.join("README.md"))?;
     let licences = licence_files(&workspace.root)?;
-    ensure!(!licences.is_empty(), "there is no LICENSE file in the root: nothing may be given away without one");
+    ensure!(
+        !licences.is_empty(),
+        "there is no LICENSE file in the root: nothing may be given away without one"
+    );
     for file in &licences {
         copy(file, &stage.join(file.file_name().unwrap_or_default()))?;
     }
-    fs::write(stage.join("THIRD-PARTY.txt"), third_party(workspace)?).context("THIRD-PARTY.txt cannot be written")?;
+    fs::write(stage.join("THIRD-PARTY.txt"), third_party(workspace)?)
+        .context("THIRD-PARTY.txt cannot be written")?;
 
     let archive = format!("{folder}.tar.gz");
     let mut tar = Command::new("tar");
@@ -90,9 +94,16 @@ fn third_party(workspace: &Workspace) -> Result<String> {
     let tree = ["tree", "--package", "harness", "--edges", "normal", "--prefix", "none", "--format", "{p}"];
     let tree = output(cargo(&workspace.root).args(tree))?;
     let wanted: BTreeSet<_> = tree.lines().filter_map(name_and_version).collect();
-    let metadata = output(cargo(&workspace.root).args(["metadata", "--format-version", "1", "--filter-platform", &host()?]))?;
+    let metadata = output(cargo(&workspace.root).args([
+        "metadata",
+        "--format-version",
+        "1",
+        "--filter-platform",
+        &host()?,
+    ]))?;
     let metadata: Value = serde_json::from_str(&metadata).context("cargo metadata is not JSON")?;
-    let (mut list, mut texts) = (String::from("Packages in this program and their licences\n\n"), BTreeSet::new());
+    let (mut list, mut texts) =
+        (String::from("Packages in this program and their licences\n\n"), BTreeSet::new());
     for package in metadata["packages"].as_array().context("cargo metadata lists no packages")? {
         let text = |key: &str| package[key].as_str().unwrap_or_default();
         let key = (text("name").to_owned(), text("version").to_owned());
@@ -102,7 +113,9 @@ fn third_party(workspace: &Workspace) -> Result<String> {
         let _ = writeln!(list, "{} {}: {}", key.0, key.1, text("license"));
         let folder = Path::new(text("manifest_path")).parent().context("a manifest without a folder")?;
         for file in licence_files(folder)? {
-            texts.insert(fs::read_to_string(&file).with_context(|| format!("{} cannot be read", file.display()))?);
+            texts.insert(
+                fs::read_to_string(&file).with_context(|| format!("{} cannot be read", file.display()))?,
+            );
         }
     }
     for text in texts {

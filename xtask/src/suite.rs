@@ -1,4 +1,5 @@
 //! `cargo xtask test`: everything that must hold, cheapest first, with the time that each part took.
+use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -37,17 +38,24 @@ fn tests(workspace: &Workspace) -> Result<()> {
         return run_command(cargo(&workspace.root).args(["nextest", "run", "--workspace"]));
     }
     println!("cargo-nextest is not installed: `cargo test` runs the same tests, one binary at a time");
-    run_command(cargo(&workspace.root).args(["test", "--workspace", "--lib", "--bins", "--tests", "--examples"]))
+    run_command(cargo(&workspace.root).args([
+        "test",
+        "--workspace",
+        "--lib",
+        "--bins",
+        "--tests",
+        "--examples",
+    ]))
 }
 
 fn summary(times: &[(&str, Duration, bool)], parts: usize) -> String {
     let mut text = String::from("== time\n");
     for (name, time, passed) in times {
         let verdict = if *passed { "" } else { "  FAILED" };
-        text.push_str(&format!("{name:<10} {:>7.1} s{verdict}\n", time.as_secs_f64()));
+        let _ = writeln!(text, "{name:<10} {:>7.1} s{verdict}", time.as_secs_f64());
     }
     if times.len() < parts {
-        text.push_str(&format!("not run: {} part(s) after the failure\n", parts - times.len()));
+        let _ = writeln!(text, "not run: {} part(s) after the failure", parts - times.len());
     }
     text
 }
@@ -58,7 +66,8 @@ mod tests {
 
     #[test]
     fn the_summary_names_the_failure_and_what_was_not_run() {
-        let times = [("format", Duration::from_millis(1500), true), ("tidy", Duration::from_millis(40), false)];
+        let times =
+            [("format", Duration::from_millis(1500), true), ("tidy", Duration::from_millis(40), false)];
         let expected = "== time\nformat         1.5 s\ntidy           0.0 s  FAILED\nnot run: 4 part(s) after the failure\n";
         assert_eq!(summary(&times, 6), expected);
     }

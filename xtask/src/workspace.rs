@@ -66,12 +66,18 @@ struct Package {
 impl Workspace {
     /// Reads the workspace that this program was built from.
     pub(crate) fn load() -> Result<Self> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask is not inside a workspace")?;
+        let root =
+            Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask is not inside a workspace")?;
         let root = root.canonicalize().with_context(|| format!("{} cannot be reached", root.display()))?;
         let printed =
             cargo::output(cargo::cargo(&root).args(["metadata", "--no-deps", "--format-version", "1"]))?;
-        let metadata: Metadata = serde_json::from_str(&printed).context("cargo metadata is not as expected")?;
-        let mut members = metadata.packages.into_iter().map(|package| member(&root, package)).collect::<Result<Vec<_>>>()?;
+        let metadata: Metadata =
+            serde_json::from_str(&printed).context("cargo metadata is not as expected")?;
+        let mut members = metadata
+            .packages
+            .into_iter()
+            .map(|package| member(&root, package))
+            .collect::<Result<Vec<_>>>()?;
         members.sort_by(|a, b| a.name.cmp(&b.name));
         let mut files = Vec::new();
         walk(&root, Path::new(""), &mut files)?;
@@ -104,7 +110,8 @@ fn walk(root: &Path, folder: &Path, files: &mut Vec<String>) -> Result<()> {
         let kind = entry.file_type().with_context(shown)?;
         if kind.is_dir() {
             let name = name.to_string_lossy();
-            let built = name == ".git" || name == "target" || name.starts_with("target-") || name == "node_modules";
+            let built =
+                name == ".git" || name == "target" || name.starts_with("target-") || name == "node_modules";
             if !built {
                 walk(root, &path, files)?;
             }

@@ -7,7 +7,6 @@ use harness_agent::{
 };
 use harness_kernel::{Ctx, Plugin, PluginError};
 use harness_llm::Llm;
-use harness_session::Sessions;
 use harness_system_prompt::SystemPrompt;
 use harness_tools::Tools;
 
@@ -19,23 +18,18 @@ use crate::driver::drive;
 pub struct AgentLoop;
 
 impl Plugin for AgentLoop {
-    type Deps = (Arc<Sessions>, Arc<Agents>, Arc<Llm>, Arc<Tools>, Arc<SystemPrompt>);
+    type Deps = (Arc<Agents>, Arc<Llm>, Arc<Tools>, Arc<SystemPrompt>);
     fn name(&self) -> &'static str {
         "agent-loop"
     }
-    async fn apply(
-        &self,
-        ctx: Ctx,
-        (sessions, agents, llm, tools, prompt): Self::Deps,
-    ) -> Result<(), PluginError> {
+    async fn apply(&self, ctx: Ctx, (agents, llm, tools, prompt): Self::Deps) -> Result<(), PluginError> {
         let services = Services { llm, tools, prompt };
-        ctx.provide::<dyn AgentFactory>(Arc::new(Factory { sessions, agents, services }))?;
+        ctx.provide::<dyn AgentFactory>(Arc::new(Factory { agents, services }))?;
         Ok(())
     }
 }
 
 struct Factory {
-    sessions: Arc<Sessions>,
     agents: Arc<Agents>,
     services: Services,
 }
@@ -43,8 +37,8 @@ struct Factory {
 #[async_trait]
 impl AgentFactory for Factory {
     async fn create(&self, create: CreateAgent) -> Result<Arc<dyn Agent>, AgentError> {
-        let CreateAgent { scope, header, seed, options, source } = create;
-        let session = self.sessions.create(&scope, header, seed)?;
+        let CreateAgent { session, options, source } = create;
+        let scope = session.ctx().clone();
         let agent = Arc::new(LoopAgent {
             control: Control::new(Arc::clone(&session)),
             ctx: scope.clone(),

@@ -123,8 +123,10 @@ impl Inbox {
     }
     /// The log first: a refused change leaves the lists as they were.
     fn commit(&mut self, session: &Session, change: InboxSpliced) -> Result<(), AgentError> {
-        session.append(Body::InboxSpliced(change.clone()))?;
-        self.lists.apply(&change);
+        let event = session.append(Body::InboxSpliced(change))?;
+        if let Body::InboxSpliced(change) = &event.body {
+            self.lists.apply(change);
+        }
         Ok(())
     }
 }

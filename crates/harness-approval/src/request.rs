@@ -48,7 +48,7 @@ pub enum ApprovalOutcome {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// The turn was cancelled while the question was open.
+    /// The call was cancelled, or its asker dropped, while the question was open.
     Cancelled,
     /// Nobody could be asked.
     Unavailable {
@@ -71,7 +71,8 @@ pub enum ApprovalOutcome {
 /// ```
 #[async_trait]
 pub trait Approval: Send + Sync {
-    /// Answers one question. `cancel` is cancelled when the answer is no longer wanted.
+    /// Answers one question. When the answer is no longer wanted, `cancel` is cancelled and this future is dropped:
+    /// whatever it handed out (a dialog in another task) learns of it by the token.
     async fn ask(&self, request: ApprovalRequest, cancel: CancellationToken) -> Answer;
 }
 impl Service for dyn Approval {

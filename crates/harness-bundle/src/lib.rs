@@ -1,1 +1,19 @@
-//! Placeholder.
+#![doc = include_str!("../README.md")]
+#![deny(missing_docs)]
+
+mod catalog;
+mod error;
+mod harness;
+mod instructions;
+mod prompt;
+mod providers;
+mod settings;
+mod surroundings;
+
+pub use catalog::{Catalog, catalog};
+pub use error::BundleError;
+pub use harness::{Harness, OpenedAgent};
+pub use settings::{
+    AgentSettings, BashSection, DurabilitySetting, FsPolicySection, HttpSettings, ModelSettings,
+    PermissionSection, ProviderSettings, ProvidersSettings, SessionSettings, sections,
+};

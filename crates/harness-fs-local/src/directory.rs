@@ -34,11 +34,7 @@ impl Directory {
             let Component::Normal(name) = component else { continue };
             at = match rustix::fs::openat(&at, name, PASS | flags, Mode::empty()) {
                 Err(Errno::NOENT) if create => {
-                    match rustix::fs::mkdirat(&at, name, Mode::from_raw_mode(0o777)) {
-                        Ok(()) => sync(&rustix::fs::openat(&at, ".", OFlags::RDONLY | flags, Mode::empty())?)?,
-                        Err(Errno::EXIST) => {}
-                        Err(error) => return Err(error),
-                    }
+                    make(&at, name)?;
                     rustix::fs::openat(&at, name, PASS | flags, Mode::empty())?
                 }
                 // A link and a file look the same to this call.
@@ -65,6 +61,20 @@ impl Directory {
     /// Makes names that were put here last through a loss of power, where the file system can.
     pub(crate) fn sync(&self) -> Result<(), Errno> {
         sync(&self.0)
+    }
+}
+
+/// Makes a directory, unless somebody else just did.
+fn make(parent: &OwnedFd, name: &OsStr) -> Result<(), Errno> {
+    match rustix::fs::mkdirat(parent, name, Mode::from_raw_mode(0o777)) {
+        Err(Errno::EXIST) => return Ok(()),
+        result => result?,
+    }
+    match rustix::fs::openat(parent, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+    {
+        // Writable but not readable: the new name reaches the disk in its own time.
+        Err(Errno::ACCESS) => Ok(()),
+        opened => sync(&opened?),
     }
 }
 

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use async_trait::async_trait;
 use harness_fs::{
-    DirectoryList, EditOutcome, EditRequest, FileBytes, FileStat, FileSystem, FsError, ResolvedPath, TextPage,
-    TextWindow, WriteOutcome, WriteRequest,
+    DirectoryList, EditOutcome, EditRequest, FileBytes, FileStat, FileSystem, FsError, ResolvedPath,
+    TextPage, TextWindow, WriteOutcome, WriteRequest,
 };
 
 use crate::blocking::{run, run_read};

@@ -66,10 +66,43 @@ fn rename_into_place(entry: &Entry<'_>, content: &[u8], replaces: &Replaces<'_>)
         }
         Replaces::Anything => staged.rename_over(&entry.name).map_err(failed(RENAME))?,
         Replaces::Nothing => match staged.rename_if_absent(&entry.name) {
-            Err(Errno::EXIST) => return Err(FsError::AlreadyExists { path: entry.path.display().to_owned() }),
+            Err(Errno::EXIST) => {
+                return Err(FsError::AlreadyExists { path: entry.path.display().to_owned() });
+            }
             result => result.map_err(failed("create"))?,
         },
     }
     entry.directory.sync().map_err(failed("sync the directory of"))?;
     staged.state().map_err(failed("stat"))
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests look at the disk themselves")]
+mod tests {
+    use std::fs;
+
+    use super::{Replaces, publish};
+    use crate::directory::Entry;
+    use crate::resolve::resolve;
+
+    /// The last look before the rename: another process changed the file while the new content was being made.
+    #[test]
+    fn a_state_that_is_gone_is_not_replaced() {
+        for hard_linked in [false, true] {
+            let root = tempfile::tempdir().unwrap();
+            let file = root.path().join("file");
+            fs::write(&file, "old").unwrap();
+            if hard_linked {
+                fs::hard_link(&file, root.path().join("other")).unwrap();
+            }
+            let path = resolve(root.path(), "file").unwrap();
+            let entry = Entry::open(&path).unwrap();
+            let state = entry.state().unwrap();
+            fs::write(&file, "theirs").unwrap();
+            let error = publish(&entry, b"ours", &Replaces::File(&state)).err().unwrap();
+            assert_eq!(error.code(), "FS_STALE");
+            assert_eq!(fs::read(&file).unwrap(), b"theirs");
+            assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1 + usize::from(hard_linked));
+        }
+    }
 }

@@ -29,9 +29,11 @@ pub(crate) fn bytes(path: &ResolvedPath, limit: u64, stop: &Stop) -> Result<File
     let (file, state) = Entry::open(path)?.open_file(OFlags::RDONLY)?;
     let mut bytes = Vec::new();
     let mut reader = stop.reader(file).take(limit.saturating_add(1));
-    reader
-        .read_to_end(&mut bytes)
-        .map_err(|source| FsError::Io { path: path.display().to_owned(), operation: "read", source })?;
+    reader.read_to_end(&mut bytes).map_err(|source| FsError::Io {
+        path: path.display().to_owned(),
+        operation: "read",
+        source,
+    })?;
     let truncated = bytes.len() as u64 > limit;
     if truncated {
         bytes.pop();
@@ -43,9 +45,11 @@ pub(crate) fn bytes(path: &ResolvedPath, limit: u64, stop: &Stop) -> Result<File
 pub(crate) fn whole(entry: &Entry<'_>, file: &mut File, state: &State) -> Result<Vec<u8>, FsError> {
     let path = || entry.path.display().to_owned();
     let mut bytes = Vec::with_capacity(usize::try_from(state.size().min(MAX_EDIT_BYTES)).unwrap_or_default());
-    file.take(MAX_EDIT_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|source| FsError::Io { path: path(), operation: "read", source })?;
+    file.take(MAX_EDIT_BYTES + 1).read_to_end(&mut bytes).map_err(|source| FsError::Io {
+        path: path(),
+        operation: "read",
+        source,
+    })?;
     if bytes.len() as u64 > MAX_EDIT_BYTES {
         let size = state.size().max(MAX_EDIT_BYTES + 1);
         return Err(FsError::TooLarge { path: path(), size, limit: MAX_EDIT_BYTES });

@@ -36,7 +36,11 @@ pub(crate) fn resolve(cwd: &Path, path: &str) -> Result<ResolvedPath, FsError> {
         match kind {
             Some(FileKind::Directory) => {}
             Some(_) => return Err(FsError::NotDirectory { path: path.to_owned() }),
-            None => return invalid("it names a directory that does not exist; to name a file, end it with the name"),
+            None => {
+                return invalid(
+                    "it names a directory that does not exist; to name a file, end it with the name",
+                );
+            }
         }
     }
     Ok(match kind {

@@ -1,6 +1,7 @@
 //! New content beside its target, until it takes the target's name.
 
 use std::collections::hash_map::RandomState;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher};
 use std::io::Write;
@@ -74,26 +75,30 @@ impl<'a> Staged<'a> {
     }
 
     /// Takes the name, whoever has it.
-    pub(crate) fn rename_over(&mut self, name: &std::ffi::OsStr) -> Result<(), Errno> {
+    pub(crate) fn rename_over(&mut self, name: &OsStr) -> Result<(), Errno> {
         rustix::fs::renameat(self.directory.fd(), &self.name, self.directory.fd(), name)?;
         self.published = true;
         Ok(())
     }
 
     /// Takes the name if nobody has it, else `EXIST`.
-    pub(crate) fn rename_if_absent(&mut self, name: &std::ffi::OsStr) -> Result<(), Errno> {
+    pub(crate) fn rename_if_absent(&mut self, name: &OsStr) -> Result<(), Errno> {
         let directory = self.directory.fd();
         match rustix::fs::renameat_with(directory, &self.name, directory, name, RenameFlags::NOREPLACE) {
-            // Not every file system can: then a second name, which is never given twice, and away with the first.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-                rustix::fs::linkat(directory, &self.name, directory, name, AtFlags::empty())?;
-            }
+            // Not every file system can.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => self.link_if_absent(name),
             result => {
                 result?;
                 self.published = true;
+                Ok(())
             }
         }
-        Ok(())
+    }
+
+    /// The same by a second name, which is never given twice; the first one goes when this value does.
+    fn link_if_absent(&mut self, name: &OsStr) -> Result<(), Errno> {
+        let directory = self.directory.fd();
+        rustix::fs::linkat(directory, &self.name, directory, name, AtFlags::empty())
     }
 
     /// The state under whatever name it has now.
@@ -114,5 +119,38 @@ impl Drop for Staged<'_> {
     fn drop(&mut self) {
         // The failure that leads here has been reported already; a second one would hide it.
         let _ = self.remove();
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests look at the disk themselves")]
+mod tests {
+    use std::ffi::OsStr;
+    use std::fs;
+
+    use rustix::io::Errno;
+
+    use super::Staged;
+    use crate::directory::Directory;
+
+    type Publish = fn(&mut Staged<'_>, &OsStr) -> Result<(), Errno>;
+
+    #[test]
+    fn a_name_that_is_taken_is_never_replaced_and_nothing_is_left() {
+        let ways: [Publish; 2] =
+            [|staged, name| staged.rename_if_absent(name), |staged, name| staged.link_if_absent(name)];
+        for publish in ways {
+            let root = tempfile::tempdir().unwrap();
+            let directory = Directory::open(&fs::canonicalize(root.path()).unwrap(), false).unwrap();
+            for (content, expected) in [("one", Ok(())), ("two", Err(Errno::EXIST))] {
+                let mut staged = Staged::create(&directory, None).unwrap();
+                staged.write(content.as_bytes()).unwrap();
+                assert_eq!(publish(&mut staged, OsStr::new("file")), expected);
+                let state = staged.state().unwrap();
+                assert_eq!((state.size(), state.is_hard_linked()), (3, false));
+            }
+            assert_eq!(fs::read(root.path().join("file")).unwrap(), b"one");
+            assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
+        }
     }
 }

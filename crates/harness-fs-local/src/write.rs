@@ -64,7 +64,9 @@ pub(crate) fn write(request: &WriteRequest) -> Result<WriteOutcome, FsError> {
 /// The text that will be replaced; nothing if it is not text, or may be written but not read.
 fn previous(entry: &Entry<'_>, known: &State) -> Result<Option<String>, FsError> {
     let (mut file, state): (File, State) = match entry.open_file(OFlags::RDONLY) {
-        Err(FsError::Io { source, .. }) if source.kind() == std::io::ErrorKind::PermissionDenied => return Ok(None),
+        Err(FsError::Io { source, .. }) if source.kind() == std::io::ErrorKind::PermissionDenied => {
+            return Ok(None);
+        }
         opened => opened?,
     };
     if state.version() != known.version() {

@@ -1,4 +1,5 @@
 //! The suite of the seam, on real directories.
+#![expect(clippy::unwrap_used, reason = "a failed arrangement fails the test")]
 #![expect(clippy::disallowed_methods, reason = "tests look at the disk behind the provider's back")]
 
 mod sandbox;

@@ -1,7 +1,11 @@
 //! Failures that need a process of their own: limits, another user, another umask.
 //!
 //! A test whose name starts with `child_` does nothing by itself: the test before it runs it in a child process.
-#![expect(clippy::disallowed_methods, reason = "tests look at the disk behind the provider's back and start children")]
+#![expect(clippy::unwrap_used, reason = "a failed arrangement fails the test")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests look at the disk behind the provider's back and start children"
+)]
 
 mod sandbox;
 
@@ -27,14 +31,15 @@ fn run_child(test: &str, setup: &str, user: Option<u32>, directory: &Path) -> Op
     command.args(["-c", &script]).arg(std::env::current_exe().unwrap()).env(DIRECTORY, directory);
     if let Some(user) = user {
         command.uid(user).gid(user).current_dir("/");
-        let may_run = Command::new("test").arg("-x").arg(std::env::current_exe().unwrap()).uid(user).gid(user).status();
-        if !may_run.is_ok_and(|status| status.success()) {
+        let probe =
+            Command::new("test").arg("-x").arg(std::env::current_exe().unwrap()).uid(user).gid(user).status();
+        if !probe.is_ok_and(|status| status.success()) {
             return None;
         }
     }
     let output = command.output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+    let report = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && report.contains("1 passed"), "{report}");
     Some(())
 }
 
@@ -111,7 +116,7 @@ async fn child_writes_new_files() {
 async fn permissions_are_respected() {
     let sandbox = Sandbox::default();
     sandbox.plant("closed/writable", b"old").await;
-    for name in ["readonly", "unreadable", "open"] {
+    for name in ["readonly", "unreadable", "open", "anyone"] {
         sandbox.plant(name, b"old").await;
     }
     sandbox.plant("secret/file", b"old").await;
@@ -121,6 +126,7 @@ async fn permissions_are_respected() {
         ("readonly", 0o444),
         ("unreadable", 0o222),
         ("open", 0o6664),
+        ("anyone", 0o676),
         ("secret", 0o700),
     ] {
         fs::set_permissions(sandbox.at(name), Permissions::from_mode(mode)).unwrap();
@@ -141,10 +147,13 @@ async fn permissions_are_respected() {
     assert_eq!((text("readonly").as_str(), text("unreadable").as_str()), ("old", "new"));
     // It has changed hands, so it lets nobody act in its owner's name any more.
     assert_eq!(text("open"), "new");
-    assert_eq!(fs::metadata(sandbox.at("open")).unwrap().permissions().mode() & 0o7777, 0o664);
+    let mode = |name: &str| fs::metadata(sandbox.at(name)).unwrap().permissions().mode() & 0o7777;
+    assert_eq!(mode("open"), 0o664);
+    // Its group is another one now, and may no more than everybody.
+    assert_eq!((text("anyone").as_str(), mode("anyone")), ("new", 0o666));
     assert_eq!(
         sandbox.names(),
-        ["closed", "file", "open", "readonly", "secret", "unreadable", "writable"],
+        ["anyone", "closed", "file", "open", "readonly", "secret", "unreadable", "writable"],
     );
 }
 
@@ -165,4 +174,5 @@ async fn child_without_privileges() {
     assert_eq!(hidden.code(), "FS_IO", "{hidden}");
     write(&directory, "unreadable", "new").await.unwrap();
     write(&directory, "open", "new").await.unwrap();
+    write(&directory, "anyone", "new").await.unwrap();
 }

@@ -1,4 +1,5 @@
 //! Files that are no files, and paths that change under way.
+#![expect(clippy::unwrap_used, reason = "a failed arrangement fails the test")]
 #![expect(clippy::disallowed_methods, reason = "tests look at the disk behind the provider's back")]
 
 mod sandbox;
@@ -15,7 +16,7 @@ use sandbox::Sandbox;
 
 /// A guard against hanging, not a measurement.
 async fn soon<T>(work: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(60), work).await.unwrap()
+    tokio::time::timeout(Duration::from_mins(1), work).await.unwrap()
 }
 
 async fn everything_is_refused(sandbox: &Sandbox, name: &str, code: &str) {
@@ -139,6 +140,18 @@ async fn a_write_goes_on_when_its_caller_stops_waiting() {
     let outcome = soon(sandbox.write("file", "second")).await.unwrap();
     assert_eq!(outcome.previous.as_ref(), Some(&content));
     assert_eq!(sandbox.names(), ["file"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn writers_of_one_file_wait_for_each_other() {
+    let sandbox = Sandbox::default();
+    let lines: Vec<String> = (10..60).map(|number| format!("<{number}>")).collect();
+    sandbox.plant("file", lines.join("\n").as_bytes()).await;
+    let edits = lines.iter().map(|line| sandbox.edit("file", line, "done"));
+    for outcome in soon(futures_util::future::join_all(edits)).await {
+        outcome.unwrap();
+    }
+    assert_eq!(fs::read_to_string(sandbox.at("file")).unwrap(), vec!["done"; 50].join("\n"));
 }
 
 #[tokio::test]

@@ -19,7 +19,8 @@ pub(crate) async fn confine(
     if outside == Outside::Allow || workspace.contains(path.real()) {
         return None;
     }
-    let mut inside: Vec<String> = workspace.roots().iter().map(|root| root.real().display().to_string()).collect();
+    let mut inside: Vec<String> =
+        workspace.roots().iter().map(|root| root.real().display().to_string()).collect();
     for root in &config.writable_roots {
         // Resolved each time: a link in it may have been made or moved since the start.
         match resolve(files, root).await {

@@ -107,7 +107,10 @@ mod tests {
         let path = Path::new("/a");
         observations.record(&one, path, Seen::Absent);
         observations.clone().record(&one, path, present("x"));
-        assert_eq!((observations.seen(&one, path), observations.seen(&two, path)), (Some(present("x")), None));
+        assert_eq!(
+            (observations.seen(&one, path), observations.seen(&two, path)),
+            (Some(present("x")), None)
+        );
         observations.forget(&one);
         assert_eq!(observations.seen(&one, path), None);
     }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use harness_fs::{
-    EditDecision, EditIntent, FileAccess, FileSystem, FsError, Observed, ReadDecision, ReadIntent, WriteDecision,
-    WriteIntent,
+    EditDecision, EditIntent, FileAccess, FileSystem, FsError, Observed, ReadDecision, ReadIntent,
+    WriteDecision, WriteIntent,
 };
 use harness_kernel::{Ctx, Next, Plugin, PluginError};
 
@@ -70,7 +70,9 @@ impl Plugin for FsPolicy {
         ctx.around::<EditIntent, _>(move |intent, next| own.clone().edit(intent, next));
         let own = gate.clone();
         ctx.around::<ReadIntent, _>(move |intent, next| own.clone().read(intent, next));
-        ctx.on::<Observed>(move |Observed { owner, path, seen }| gate.observations.record(owner, path, seen.clone()));
+        ctx.on::<Observed>(move |Observed { owner, path, seen }| {
+            gate.observations.record(owner, path, seen.clone());
+        });
         Ok(())
     }
 }

@@ -1,4 +1,5 @@
 //! Writes stay in the workspace, by the path that they resolve to.
+#![expect(clippy::unwrap_used, reason = "a failed arrangement fails the test")]
 #![expect(clippy::disallowed_methods, reason = "tests look at the disk behind the provider's back")]
 
 mod agent;
@@ -41,7 +42,11 @@ async fn nothing_gets_out(world: &World, agent: &agent::Agent<'_>) {
     // `out/..` is the parent of the directory that the link leads to.
     refused(agent.write("out/../outside/x", "x").await, code, &real("outside/x"));
     let above = top.parent().unwrap().join("outside/x");
-    refused(agent.write("out/../../outside/x", "x").await, code, &format!("resolves to {},", above.display()));
+    refused(
+        agent.write("out/../../outside/x", "x").await,
+        code,
+        &format!("resolves to {},", above.display()),
+    );
     assert!(!above.exists());
     // A sibling whose name starts like the workspace is outside, too.
     refused(agent.write("../ws2/x", "x").await, code, &real("ws2/x"));

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use harness_kernel::Service;
 
 use crate::{
-    DirectoryList, EditOutcome, EditRequest, FileBytes, FileStat, FsError, MAX_EDIT_BYTES, Precondition, ResolvedPath,
-    TextPage, TextWindow, WriteOutcome, WriteRequest, apply_edit, decode_text,
+    DirectoryList, EditOutcome, EditRequest, FileBytes, FileStat, FsError, MAX_EDIT_BYTES, Precondition,
+    ResolvedPath, TextPage, TextWindow, WriteOutcome, WriteRequest, apply_edit, decode_text,
 };
 
 /// Text files of one machine, real or not. The service name is `fs`.

@@ -1,4 +1,5 @@
 //! The `fs/*` events: what listeners can do, and what they cannot.
+#![expect(clippy::unwrap_used, reason = "a failed arrangement fails the test")]
 
 mod memory;
 
@@ -42,7 +43,9 @@ async fn decisions_become_guards() {
         Ok(own.and(next.run(intent).await?))
     });
     app.ctx().around::<EditIntent, _>(|_, _| async { Ok(EditDecision::AllowIf(Version::new("2"))) });
-    app.ctx().around::<ReadIntent, _>(|_, _| async { Ok(ReadDecision::Deny(Denial::with_code("ACME_SECRET", "secret"))) });
+    app.ctx().around::<ReadIntent, _>(|_, _| async {
+        Ok(ReadDecision::Deny(Denial::with_code("ACME_SECRET", "secret")))
+    });
     let guard = Precondition::ReplaceVersion(Version::new("1"));
     assert_eq!(access.may_write(app.ctx()).await.unwrap(), guard);
     assert_eq!(access.may_edit(app.ctx()).await.unwrap(), Some(Version::new("2")));
@@ -60,10 +63,20 @@ async fn a_failing_or_panicking_listener_refuses() {
     app.ctx().around::<ReadIntent, _>(|intent: ReadIntent, _| async move {
         Err(FsError::NotFound { path: intent.access().path().display().to_owned() })
     });
-    app.ctx().around::<WriteIntent, _>(|_, _| -> std::future::Ready<Result<WriteDecision, FsError>> { panic!("early") });
+    app.ctx().around::<WriteIntent, _>(|_, _| -> std::future::Ready<Result<WriteDecision, FsError>> {
+        panic!("early")
+    });
     for (error, code, words) in [
-        (access.may_edit(app.ctx()).await.unwrap_err(), "FS_POLICY_FAILED", "fs/edit-intent failed: panicked: oops"),
-        (access.may_write(app.ctx()).await.unwrap_err(), "FS_POLICY_FAILED", "fs/write-intent failed: panicked: early"),
+        (
+            access.may_edit(app.ctx()).await.unwrap_err(),
+            "FS_POLICY_FAILED",
+            "fs/edit-intent failed: panicked: oops",
+        ),
+        (
+            access.may_write(app.ctx()).await.unwrap_err(),
+            "FS_POLICY_FAILED",
+            "fs/write-intent failed: panicked: early",
+        ),
         (access.may_read(app.ctx()).await.unwrap_err(), "FS_NOT_FOUND", "a does not exist"),
     ] {
         assert_eq!(error.code(), code);
@@ -96,7 +109,9 @@ async fn listeners_of_one_agent_do_not_decide_for_another() {
     assert_eq!(access.may_write(&one).await.unwrap_err().code(), "FS_DENIED");
     access.may_write(&other).await.unwrap();
     // A prepended listener is asked first and can answer alone.
-    one.around_at::<WriteIntent, _>(Order::Prepend, |_, _| async { Ok(WriteDecision::Deny(Denial::new("first"))) });
+    one.around_at::<WriteIntent, _>(Order::Prepend, |_, _| async {
+        Ok(WriteDecision::Deny(Denial::new("first")))
+    });
     assert_eq!(access.may_write(&one).await.unwrap_err().to_string(), "first");
     app.shutdown().await.unwrap();
 }

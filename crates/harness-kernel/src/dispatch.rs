@@ -1,4 +1,5 @@
 //! Registration and dispatch in the four modes.
+use std::convert::Infallible;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -7,9 +8,9 @@ use futures_util::future::join_all;
 use crate::BoxFuture;
 use crate::event::{Around, Event, Mode, Notice, Order, Parallel, Serial};
 use crate::fiber::Ctx;
-use crate::handle::{Handle, Undo};
-use crate::listeners::List;
 use crate::panic::{ListenerFailure, Panic, contain, contain_sync};
+use crate::scope::{Entry, List};
+use crate::teardown::{Handle, Undo};
 
 type NoticeFn<E> = dyn Fn(&E) + Send + Sync;
 type ParallelFn<E> = dyn Fn(Arc<E>) -> BoxFuture<'static, Result<(), <E as Parallel>::Error>> + Send + Sync;
@@ -19,31 +20,27 @@ type CoreFn<E> = dyn Fn(E) -> BoxFuture<'static, <E as Around>::Output> + Send +
 
 /// The rest of a waterfall. [`Next::run`] consumes it; clone it to retry.
 pub struct Next<E: Around> {
-    chain: Arc<Chain<E>>,
+    chain: Arc<(Vec<List<AroundFn<E>>>, Box<CoreFn<E>>)>,
     list: usize,
     at: usize,
 }
-struct Chain<E: Around> {
-    lists: Vec<List<AroundFn<E>>>,
-    core: Box<CoreFn<E>>,
-}
 impl<E: Around> Clone for Next<E> {
     fn clone(&self) -> Self {
-        Self { chain: Arc::clone(&self.chain), list: self.list, at: self.at }
+        Self { chain: Arc::clone(&self.chain), ..*self }
     }
 }
 impl<E: Around> Next<E> {
-    /// Delegates to the remaining listeners and finally to the core behaviour. It does nothing until it is awaited.
+    /// Delegates to the remaining listeners and finally to the core behaviour.
     pub fn run(mut self, event: E) -> BoxFuture<'static, E::Output> {
         let chain = Arc::clone(&self.chain);
-        while let Some(list) = chain.lists.get(self.list) {
+        while let Some(list) = chain.0.get(self.list) {
             if let Some(listener) = list.get(self.at) {
                 self.at += 1;
                 return listener(event, self);
             }
             (self.list, self.at) = (self.list + 1, 0);
         }
-        (chain.core)(event)
+        (chain.1)(event)
     }
 }
 
@@ -52,19 +49,13 @@ impl Ctx {
         &self,
         mode: Mode,
         order: Order,
-        call: Arc<L>,
+        value: Arc<L>,
     ) -> Handle {
-        let position = self.scope_node().listeners.insert::<E, L>(mode, order, self.plugin_name(), call);
+        let entry = Entry { plugin: self.0.plugin, value, edges: None };
+        let admit = |_: Option<(&i64, &Entry<L>)>| Ok::<_, Infallible>(());
+        let Ok(position) = self.0.scope.insert((E::NAME, Some(mode), order), entry, admit);
         self.own(Undo::Listener(position))
     }
-    /// What hears an event dispatched here: the outermost scope first. Without listeners nothing is allocated.
-    fn heard<L: ?Sized + Send + Sync + 'static>(&self) -> Vec<List<L>> {
-        let mut lists: Vec<_> =
-            self.scope_node().chain().filter_map(|scope| scope.listeners.list()).collect();
-        lists.reverse();
-        lists
-    }
-
     /// Observes a notification.
     pub fn on<E: Notice>(&self, listener: impl Fn(&E) + Send + Sync + 'static) -> Handle {
         self.on_at(Order::Append, listener)
@@ -81,8 +72,8 @@ impl Ctx {
     where
         Fut: Future<Output = Result<(), E::Error>> + Send + 'static,
     {
-        let call = move |event| Box::pin(listener(event)) as BoxFuture<'static, _>;
-        self.listen::<E, ParallelFn<E>>(Mode::Parallel, Order::Append, Arc::new(call))
+        let call = Arc::new(move |event| Box::pin(listener(event)) as _);
+        self.listen::<E, ParallelFn<E>>(Mode::Parallel, Order::Append, call)
     }
     /// Answers a serial question with `Break`, or lets it pass with `Continue`.
     pub fn on_serial<E: Serial, Fut>(
@@ -92,12 +83,10 @@ impl Ctx {
     where
         Fut: Future<Output = ControlFlow<E::Answer>> + Send + 'static,
     {
-        let call = move |event| Box::pin(listener(event)) as BoxFuture<'static, _>;
-        self.listen::<E, SerialFn<E>>(Mode::Serial, Order::Append, Arc::new(call))
+        let call = Arc::new(move |event| Box::pin(listener(event)) as _);
+        self.listen::<E, SerialFn<E>>(Mode::Serial, Order::Append, call)
     }
-    /// Wraps a waterfall.
-    ///
-    /// The future may be dropped at any await; work that must finish goes to [`Ctx::spawn`].
+    /// Wraps a waterfall. The future may be dropped at any await; work that must finish goes to [`Ctx::spawn`].
     pub fn around<E: Around, Fut>(
         &self,
         listener: impl Fn(E, Next<E>) -> Fut + Send + Sync + 'static,
@@ -116,13 +105,13 @@ impl Ctx {
     where
         Fut: Future<Output = E::Output> + Send + 'static,
     {
-        let call = move |event, next| Box::pin(listener(event, next)) as BoxFuture<'static, _>;
-        self.listen::<E, AroundFn<E>>(Mode::Waterfall, order, Arc::new(call))
+        let call = Arc::new(move |event, next| Box::pin(listener(event, next)) as _);
+        self.listen::<E, AroundFn<E>>(Mode::Waterfall, order, call)
     }
 
-    /// Calls every observer, those of outer scopes first. A panicking observer is reported and the rest are called.
+    /// Calls every observer, those of outer scopes first. A panic is reported, and the rest are called.
     pub fn emit<E: Notice>(&self, event: &E) {
-        for listener in self.heard::<NoticeFn<E>>().iter().flat_map(|list| &**list) {
+        for listener in self.0.scope.heard::<NoticeFn<E>>().iter().flat_map(|list| &**list) {
             if let Err(panic) = contain_sync(|| listener(event)) {
                 self.report(&panic, E::NAME);
             }
@@ -131,32 +120,30 @@ impl Ctx {
     /// Awaits all listeners together and returns every failure, in the order of the listeners.
     pub async fn parallel<E: Parallel>(&self, event: E) -> Vec<ListenerFailure<E::Error>> {
         let event = Arc::new(event);
-        let lists = self.heard::<ParallelFn<E>>();
-        let calls = lists.iter().flat_map(|list| list.iter());
-        let all = calls.map(|listener| contain(async { listener(Arc::clone(&event)).await }));
-        let outcomes = join_all(all).await.into_iter();
-        let failures = outcomes.map(|outcome| match outcome {
+        let lists = self.0.scope.heard::<ParallelFn<E>>();
+        let listeners = lists.iter().flat_map(|list| &**list);
+        let all = listeners.map(|listener| contain(async { listener(Arc::clone(&event)).await }));
+        let outcomes = join_all(all).await.into_iter().map(|outcome| match outcome {
             Ok(result) => result.map_err(ListenerFailure::Failed),
             Err(panic) => Err(ListenerFailure::Panicked(panic)),
         });
-        failures.filter_map(Result::err).collect()
+        outcomes.filter_map(Result::err).collect()
     }
-    /// Awaits listeners in order, outer scopes first; the first answer ends the walk.
+    /// Awaits listeners in order, those of outer scopes first; the first answer ends the walk.
     ///
     /// # Errors
     /// [`Panic`] of the first listener that panics; those after it are not asked.
     pub async fn serial<E: Serial>(&self, event: E) -> Result<Option<E::Answer>, Panic> {
         let event = Arc::new(event);
-        for listener in self.heard::<SerialFn<E>>().iter().flat_map(|list| list.iter()) {
+        for listener in self.0.scope.heard::<SerialFn<E>>().iter().flat_map(|list| &**list) {
             if let ControlFlow::Break(answer) = contain(async { listener(Arc::clone(&event)).await }).await? {
                 return Ok(Some(answer));
             }
         }
         Ok(None)
     }
-    /// Runs the listeners around `core`, those of outer scopes outermost.
-    ///
-    /// Panics pass through to the caller, who owns the phase: see [`contain`].
+    /// Runs the listeners around `core`, those of outer scopes outermost. Panics pass through to the caller,
+    /// who owns the phase: see [`contain`].
     pub async fn waterfall<E: Around, Fut>(
         &self,
         event: E,
@@ -165,11 +152,11 @@ impl Ctx {
     where
         Fut: Future<Output = E::Output> + Send + 'static,
     {
-        let lists = self.heard::<AroundFn<E>>();
+        let lists = self.0.scope.heard::<AroundFn<E>>();
         if lists.is_empty() {
             return core(event).await;
         }
         let core: Box<CoreFn<E>> = Box::new(move |event| Box::pin(core(event)));
-        Next { chain: Arc::new(Chain { lists, core }), list: 0, at: 0 }.run(event).await
+        Next { chain: Arc::new((lists, core)), list: 0, at: 0 }.run(event).await
     }
 }

@@ -1,46 +1,43 @@
 //! Ownership: every registration belongs to a fiber and ends with it.
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
-use tokio::runtime;
-use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
+use tokio::{runtime, task::JoinHandle};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::handle::Undo;
-use crate::listeners::ListenerInfo;
 use crate::panic::{Panic, contain, lock};
 use crate::scope::Scope;
-use crate::service::Provided;
-use crate::teardown::Ended;
+use crate::service::Edges;
+use crate::teardown::{Ended, Undo};
 
 /// What all contexts of one app share.
-struct Kernel {
-    runtime: runtime::Handle,
+pub(crate) struct Kernel {
+    pub(crate) runtime: runtime::Handle,
     ids: AtomicU64,
-    /// Held while one plugin is tied to a provider, so that no cycle of waiting can arise.
-    edges: Mutex<()>,
     panics: AtomicU64,
+    /// Held while a plugin is tied to a provider, so that no cycle of waiting can arise.
+    pub(crate) edges: Mutex<()>,
 }
 
 pub(crate) struct Fiber {
-    kernel: Arc<Kernel>,
-    scope: Arc<Scope>,
-    parent: Weak<Fiber>,
+    pub(crate) kernel: Arc<Kernel>,
+    pub(crate) scope: Arc<Scope>,
+    pub(crate) parent: Weak<Fiber>,
     /// Also the key of this fiber among the registrations of its parent.
-    id: u64,
+    pub(crate) id: u64,
     name: String,
-    plugin: Option<&'static str>,
-    pub(crate) cancel: CancellationToken,
+    pub(crate) plugin: Option<&'static str>,
+    cancel: CancellationToken,
     pub(crate) tasks: TaskTracker,
     registrations: Mutex<Registrations>,
     /// Set by the first disposal; racing disposals await the same one.
     pub(crate) disposal: OnceLock<Ended>,
 }
 /// Keyed by age: the newest is undone first, and a single one is found without a scan.
+#[derive(Default)]
 struct Registrations {
-    open: bool,
+    closed: bool,
     undo: BTreeMap<u64, Undo>,
 }
 
@@ -48,10 +45,7 @@ impl Fiber {
     /// Gives the registration back when the fiber is closed.
     pub(crate) fn push(&self, id: u64, undo: Undo) -> Option<Undo> {
         let mut registrations = lock(&self.registrations);
-        if registrations.open {
-            return registrations.undo.insert(id, undo);
-        }
-        Some(undo)
+        if registrations.closed { Some(undo) } else { registrations.undo.insert(id, undo) }
     }
     pub(crate) fn take(&self, id: u64) -> Option<Undo> {
         lock(&self.registrations).undo.remove(&id)
@@ -59,47 +53,38 @@ impl Fiber {
     pub(crate) fn take_newest(&self) -> Option<Undo> {
         lock(&self.registrations).undo.pop_last().map(|(_, undo)| undo)
     }
+    pub(crate) fn is_unused(&self) -> bool {
+        lock(&self.registrations).undo.is_empty()
+    }
     /// From here on registrations are undone on the spot, and tasks are told to stop.
     pub(crate) fn close(&self) {
-        lock(&self.registrations).open = false;
+        lock(&self.registrations).closed = true;
         self.cancel.cancel();
         self.tasks.close();
     }
-    pub(crate) fn leave_parent(&self) {
-        if let Some(parent) = self.parent.upgrade() {
-            parent.take(self.id);
-        }
-    }
-    pub(crate) fn owned_scope(&self) -> Option<&Scope> {
-        let shared = self.parent.upgrade().is_some_and(|parent| Arc::ptr_eq(&parent.scope, &self.scope));
-        (!shared).then_some(&*self.scope)
-    }
     /// The services that this fiber and its children provide, newest first.
-    pub(crate) fn provided_below(&self, into: &mut Vec<Arc<Provided>>) {
-        for undo in lock(&self.registrations).undo.values().rev() {
-            match undo {
-                Undo::Service(provided) => into.push(Arc::clone(provided)),
-                Undo::Child(child) => child.0.provided_below(into),
-                Undo::Listener(_) | Undo::Cleanup(_) => {}
-            }
-        }
+    pub(crate) fn provided(&self) -> Vec<Arc<Edges>> {
+        let registrations = lock(&self.registrations);
+        let newest_first = registrations.undo.values().rev();
+        let provided = newest_first.flat_map(|undo| match undo {
+            Undo::Service(_, edges) => vec![Arc::clone(edges)],
+            Undo::Child(child) => child.0.provided(),
+            Undo::Listener(_) | Undo::Cleanup(_) => Vec::new(),
+        });
+        provided.collect()
     }
-    fn is_within(self: &Arc<Self>, outer: &Arc<Fiber>) -> bool {
-        let mut parents = std::iter::successors(Some(Arc::clone(self)), |fiber| fiber.parent.upgrade());
-        parents.any(|fiber| Arc::ptr_eq(&fiber, outer))
-    }
-    /// Whether the disposal of this fiber includes the disposal of `other`: below it, or dependent on it.
-    pub(crate) fn stops(self: &Arc<Self>, other: &Arc<Fiber>) -> bool {
-        let mut ending = vec![Arc::clone(self)];
-        let mut at = 0;
+    /// Whether disposing this fiber disposes `other` too: it is below this one or depends on it.
+    pub(crate) fn ends_with(self: &Arc<Self>, other: &Arc<Fiber>) -> bool {
+        let contains = |all: &[Arc<Fiber>], one: &Arc<Fiber>| all.iter().any(|known| Arc::ptr_eq(known, one));
+        let above = std::iter::successors(Some(Arc::clone(other)), |fiber| fiber.parent.upgrade());
+        let above: Vec<_> = above.collect();
+        let (mut ending, mut at) = (vec![Arc::clone(self)], 0);
         while let Some(fiber) = ending.get(at).cloned() {
-            if other.is_within(&fiber) {
+            if contains(&above, &fiber) {
                 return true;
             }
-            let mut provided = Vec::new();
-            fiber.provided_below(&mut provided);
-            for dependent in provided.iter().flat_map(|provided| provided.dependents()) {
-                if !ending.iter().any(|known| Arc::ptr_eq(known, &dependent)) {
+            for dependent in fiber.provided().iter().flat_map(|edges| edges.dependents()) {
+                if !contains(&ending, &dependent) {
                     ending.push(dependent);
                 }
             }
@@ -113,85 +98,49 @@ impl Fiber {
 ///
 /// A listener, service or task that keeps a `Ctx` forms a reference cycle that only disposal opens.
 #[derive(Clone)]
-pub struct Ctx(Arc<Fiber>);
+pub struct Ctx(pub(crate) Arc<Fiber>);
 
 impl Ctx {
     pub(crate) fn root(runtime: runtime::Handle) -> Self {
-        let (ids, panics) = (AtomicU64::new(1), AtomicU64::new(0));
-        let kernel = Arc::new(Kernel { runtime, ids, edges: Mutex::new(()), panics });
-        let scope = Scope::new("root".to_owned(), None);
-        Self::new(kernel, scope, Weak::new(), 0, "root".to_owned(), None, CancellationToken::new())
+        let (ids, panics, edges) = (AtomicU64::new(0), AtomicU64::new(0), Mutex::new(()));
+        let kernel = Arc::new(Kernel { runtime, ids, panics, edges });
+        let name = "root".to_owned();
+        Self::new(kernel, name.clone(), None, Scope::new(name, None), Weak::new(), CancellationToken::new())
     }
     fn new(
         kernel: Arc<Kernel>,
-        scope: Arc<Scope>,
-        parent: Weak<Fiber>,
-        id: u64,
         name: String,
         plugin: Option<&'static str>,
+        scope: Arc<Scope>,
+        parent: Weak<Fiber>,
         cancel: CancellationToken,
     ) -> Self {
-        let registrations = Mutex::new(Registrations { open: true, undo: BTreeMap::new() });
-        let (tasks, disposal) = (TaskTracker::new(), OnceLock::new());
-        Self(Arc::new(Fiber {
-            kernel,
-            scope,
-            parent,
-            id,
-            name,
-            plugin,
-            cancel,
-            tasks,
-            registrations,
-            disposal,
-        }))
+        let id = kernel.ids.fetch_add(1, Ordering::Relaxed);
+        let (tasks, registrations, disposal) = (TaskTracker::new(), Mutex::default(), OnceLock::new());
+        let fiber = Fiber { kernel, scope, parent, id, name, plugin, cancel, tasks, registrations, disposal };
+        Self(Arc::new(fiber))
     }
-    fn child(&self, name: String, scope: Arc<Scope>, plugin: Option<&'static str>) -> Self {
+    pub(crate) fn child(&self, name: String, plugin: Option<&'static str>, scope: Arc<Scope>) -> Self {
         let (kernel, cancel) = (Arc::clone(&self.0.kernel), self.0.cancel.child_token());
-        let id = self.fresh_id();
-        let child = Self::new(kernel, scope, Arc::downgrade(&self.0), id, name, plugin, cancel);
-        if self.0.push(id, Undo::Child(child.clone())).is_some() {
+        let child = Self::new(kernel, name, plugin, scope, Arc::downgrade(&self.0), cancel);
+        if self.0.push(child.0.id, Undo::Child(child.clone())).is_some() {
             child.0.close();
         }
         child
     }
-    pub(crate) fn of(fiber: Arc<Fiber>) -> Self {
-        Self(fiber)
-    }
-    pub(crate) fn fiber(&self) -> &Arc<Fiber> {
-        &self.0
-    }
-    pub(crate) fn scope_node(&self) -> &Arc<Scope> {
-        &self.0.scope
-    }
     pub(crate) fn fresh_id(&self) -> u64 {
         self.0.kernel.ids.fetch_add(1, Ordering::Relaxed)
     }
-    pub(crate) fn lock_edges(&self) -> MutexGuard<'_, ()> {
-        lock(&self.0.kernel.edges)
-    }
-    pub(crate) fn runtime(&self) -> &runtime::Handle {
-        &self.0.kernel.runtime
-    }
-    pub(crate) fn plugin_name(&self) -> Option<&'static str> {
-        self.0.plugin
-    }
-    pub(crate) fn fork_plugin(&self, name: &'static str) -> Self {
-        self.child(name.to_owned(), Arc::clone(&self.0.scope), Some(name))
-    }
-    pub(crate) fn is_unused(&self) -> bool {
-        lock(&self.0.registrations).undo.is_empty()
-    }
     pub(crate) fn report(&self, panic: &Panic, what: &str) {
         self.0.kernel.panics.fetch_add(1, Ordering::Relaxed);
-        tracing::error!(context = self.name(), plugin = self.plugin_name(), panic = panic.message, "{what}");
+        tracing::error!(context = self.name(), plugin = self.0.plugin, panic = panic.message, "{what}");
     }
     /// A task that disposal awaits but does not cancel.
     pub(crate) fn spawn_owned(&self, work: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
-        self.runtime().spawn(self.0.tasks.track_future(self.as_current(work)))
+        self.0.kernel.runtime.spawn(self.0.tasks.track_future(self.as_current(work)))
     }
 
-    /// The name given to this context: a plugin's name, or that of its [`Ctx::fork`] or [`Ctx::scope`].
+    /// The name of this context: its plugin's, or the one given to [`Ctx::fork`] or [`Ctx::scope`].
     #[must_use]
     pub fn name(&self) -> &str {
         &self.0.name
@@ -199,14 +148,14 @@ impl Ctx {
     /// A child context with the same visibility. On a closed context the child is closed as well.
     #[must_use]
     pub fn fork(&self, name: impl Into<String>) -> Self {
-        self.child(name.into(), Arc::clone(&self.0.scope), self.0.plugin)
+        self.child(name.into(), self.0.plugin, Arc::clone(&self.0.scope))
     }
     /// A child context whose listeners and services are seen only inside it; it sees those of its parents.
     /// On a closed context the child is closed as well.
     #[must_use]
     pub fn scope(&self, name: impl Into<String>) -> Self {
         let name = name.into();
-        self.child(name.clone(), Scope::new(name, Some(Arc::clone(&self.0.scope))), self.0.plugin)
+        self.child(name.clone(), self.0.plugin, Scope::new(name, Some(Arc::clone(&self.0.scope))))
     }
     /// Runs async cleanup when this context is disposed; on a closed context at once, in a task of its own.
     pub fn on_dispose<Fut>(&self, cleanup: impl FnOnce() -> Fut + Send + 'static)
@@ -215,15 +164,15 @@ impl Ctx {
     {
         self.own(Undo::Cleanup(Box::new(move || Box::pin(cleanup()))));
     }
-    /// Spawns a task that is dropped at its next await when this context is disposed, and awaited by the
-    /// disposal. On a closed context the task never runs. A panic is contained and reported.
+    /// Spawns a task that is dropped at its next await when this context is disposed; the disposal awaits
+    /// it. A panic is contained and reported. On a closed context the task never runs.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         if self.is_closed() {
             return;
         }
         let ctx = self.clone();
         self.spawn_owned(async move {
-            if let Some(Err(panic)) = ctx.0.cancel.run_until_cancelled(contain(task)).await {
+            if let Err(panic) = contain(async { ctx.0.cancel.run_until_cancelled(task).await }).await {
                 ctx.report(&panic, "a task panicked");
             }
         });
@@ -236,31 +185,16 @@ impl Ctx {
     /// Whether this context has started to end: what is registered now is undone on the spot.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        !lock(&self.0.registrations).open
+        lock(&self.0.registrations).closed
     }
-    /// How many panics of observers, tasks and cleanups the whole app has contained so far. Each was
-    /// reported as a `tracing` error.
+    /// How many panics of observers, tasks and cleanups the app has contained; each was a `tracing` error.
     #[must_use]
     pub fn contained_panics(&self) -> u64 {
         self.0.kernel.panics.load(Ordering::Relaxed)
     }
-    /// The listeners that hear an event dispatched here: nearest scope first, by event within a scope.
-    #[must_use]
-    pub fn listeners(&self) -> Vec<ListenerInfo> {
-        let mut all = Vec::new();
-        for scope in self.0.scope.chain() {
-            let from = all.len();
-            scope.listeners.describe(&mut all);
-            all[from..].sort_by_key(|info| info.event);
-        }
-        all
-    }
 }
 impl std::fmt::Debug for Ctx {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Ctx")
-            .field("name", &self.0.name)
-            .field("closed", &self.is_closed())
-            .finish_non_exhaustive()
+        f.debug_tuple("Ctx").field(&self.name()).finish()
     }
 }

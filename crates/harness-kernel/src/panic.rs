@@ -1,7 +1,7 @@
 //! The one place where a panic becomes a value.
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures_util::FutureExt;
 
@@ -13,15 +13,11 @@ pub struct Panic {
     pub message: String,
 }
 impl Panic {
-    fn new(payload: &(dyn Any + Send)) -> Self {
+    #[expect(clippy::needless_pass_by_value, reason = "the payload ends here")]
+    fn new(payload: Box<dyn Any + Send>) -> Self {
         let text = payload.downcast_ref::<&str>().copied();
         let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
         Self { message: text.unwrap_or("without a readable message").to_owned() }
-    }
-    /// The stable code of this error: `panic`.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        "panic"
     }
 }
 
@@ -36,31 +32,16 @@ pub enum ListenerFailure<T> {
     Panicked(Panic),
 }
 
-/// Awaits `future`; a panic inside it becomes a value.
-///
-/// The future is dropped when it panics. State that it shares with others is as the panic left it.
-///
-/// # Errors
-/// [`Panic`] when the future panicked.
+/// Awaits `future`; a panic drops it and becomes a value. What it shares with others is as the panic left it.
 pub async fn contain<F: Future>(future: F) -> Result<F::Output, Panic> {
-    AssertUnwindSafe(future).catch_unwind().await.map_err(|payload| Panic::new(&*payload))
+    AssertUnwindSafe(future).catch_unwind().await.map_err(Panic::new)
 }
-
-/// Calls `work`; a panic inside it becomes a value.
-///
-/// # Errors
-/// [`Panic`] when the call panicked.
+/// Calls `work`; a panic becomes a value.
 pub fn contain_sync<T>(work: impl FnOnce() -> T) -> Result<T, Panic> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|payload| Panic::new(&*payload))
+    catch_unwind(AssertUnwindSafe(work)).map_err(Panic::new)
 }
 
-// A poisoned lock is entered all the same: every table is consistent between two statements of ours.
+/// Enters a poisoned lock all the same: no user code runs under ours, so what they guard is consistent.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-pub(crate) fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
-    lock.read().unwrap_or_else(PoisonError::into_inner)
-}
-pub(crate) fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
-    lock.write().unwrap_or_else(PoisonError::into_inner)
 }

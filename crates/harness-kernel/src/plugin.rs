@@ -8,24 +8,8 @@ use crate::service::{Lazy, Service};
 /// Why a plugin refused to start.
 pub type PluginError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Something a plugin can ask for: `Arc<dyn S>` (must exist), [`Lazy<dyn S>`](Lazy) (looked up at each use)
-/// and tuples of up to six of these. Tuples nest, and a struct of your own delegates to a tuple:
-///
-/// ```
-/// # use harness_kernel::{Ctx, Deps, Lazy, Service}; use std::sync::Arc;
-/// # trait Llm: Send + Sync {} impl Service for dyn Llm { const NAME: &'static str = "llm"; }
-/// # trait Approval: Send + Sync {} impl Service for dyn Approval { const NAME: &'static str = "approval"; }
-/// struct Needs { llm: Arc<dyn Llm>, approval: Lazy<dyn Approval> }
-/// type Parts = (Arc<dyn Llm>, Lazy<dyn Approval>);
-/// impl Deps for Needs {
-///     fn needs() -> Vec<&'static str> { Parts::needs() }
-///     fn resolve(ctx: &Ctx) -> Result<Self, &'static str> {
-///         let (llm, approval) = Parts::resolve(ctx)?;
-///         Ok(Self { llm, approval })
-///     }
-/// }
-/// assert_eq!(Needs::needs(), ["llm"]);
-/// ```
+/// Something a plugin can ask for: `Arc<dyn S>` (must exist), [`Lazy<dyn S>`](Lazy) (looked up at each use),
+/// tuples of up to six of these, tuples of tuples, or a struct of your own that delegates to a tuple.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a dependency",
     note = "use `Arc<dyn S>`, `Lazy<dyn S>`, a tuple of up to six, or implement `Deps` for a struct"
@@ -58,20 +42,12 @@ impl<S: Service + ?Sized> Deps for Lazy<S> {
 macro_rules! tuple_deps {
     ($($($d:ident)*;)*) => {$(
         impl<$($d: Deps),*> Deps for ($($d,)*) {
-            fn needs() -> Vec<&'static str> { [$($d::needs()),*].concat() }
-            fn resolve(_ctx: &Ctx) -> Result<Self, &'static str> { Ok(($($d::resolve(_ctx)?,)*)) }
+            fn needs() -> Vec<&'static str> { <[Vec<_>]>::concat(&[$($d::needs()),*]) }
+            fn resolve(ctx: &Ctx) -> Result<Self, &'static str> { let _ = ctx; Ok(($($d::resolve(ctx)?,)*)) }
         }
     )*};
 }
-tuple_deps! { A; A B; A B C; A B C D; A B C D E; A B C D E F; }
-impl Deps for () {
-    fn needs() -> Vec<&'static str> {
-        Vec::new()
-    }
-    fn resolve(_: &Ctx) -> Result<Self, &'static str> {
-        Ok(())
-    }
-}
+tuple_deps! { ; A; A B; A B C; A B C D; A B C D E; A B C D E F; }
 
 /// A unit of behaviour. Everything it registers on its `ctx` is undone when it is removed.
 pub trait Plugin: Send + Sync + 'static {
@@ -82,39 +58,28 @@ pub trait Plugin: Send + Sync + 'static {
     /// Registers services, listeners and tasks. It runs again after a reload.
     fn apply(&self, ctx: Ctx, deps: Self::Deps) -> impl Future<Output = Result<(), PluginError>> + Send;
 }
-impl<P: Plugin> Plugin for Arc<P> {
-    type Deps = P::Deps;
-    fn name(&self) -> &'static str {
-        P::name(self)
-    }
-    fn apply(&self, ctx: Ctx, deps: Self::Deps) -> impl Future<Output = Result<(), PluginError>> + Send {
-        P::apply(self, ctx, deps)
-    }
-}
 
-/// A plugin with its type erased, made anew for each time it is applied.
-pub(crate) trait Source: Send + Sync {
-    fn needs(&self) -> Vec<&'static str>;
-    fn missing(&self, root: &Ctx) -> Vec<&'static str>;
-    fn apply(&self, ctx: Ctx) -> BoxFuture<'_, Result<(), PluginError>>;
+type Apply = dyn Fn(Ctx) -> BoxFuture<'static, Result<(), PluginError>> + Send + Sync;
+/// A plugin with its type erased; each application makes or shares an instance.
+#[derive(Clone)]
+pub(crate) struct Source {
+    pub(crate) needs: fn() -> Vec<&'static str>,
+    first_missing: fn(&Ctx) -> Option<&'static str>,
+    pub(crate) apply: Arc<Apply>,
 }
-pub(crate) struct Factory<F>(pub(crate) F);
-impl<P: Plugin, F: Fn() -> P + Send + Sync> Source for Factory<F> {
-    fn needs(&self) -> Vec<&'static str> {
-        P::Deps::needs()
+impl Source {
+    pub(crate) fn new<P: Plugin>(make: impl Fn() -> Arc<P> + Send + Sync + 'static) -> Self {
+        let apply = move |ctx: Ctx| -> BoxFuture<'static, _> {
+            let plugin = make();
+            Box::pin(async move { plugin.apply(ctx.clone(), P::Deps::resolve(&ctx)?).await })
+        };
+        let first_missing = |ctx: &Ctx| P::Deps::resolve(ctx).err();
+        Self { needs: P::Deps::needs, first_missing, apply: Arc::new(apply) }
     }
-    fn missing(&self, root: &Ctx) -> Vec<&'static str> {
-        let Err(first) = P::Deps::resolve(root) else { return Vec::new() };
+    pub(crate) fn missing(&self, root: &Ctx) -> Vec<&'static str> {
+        let Some(first) = (self.first_missing)(root) else { return Vec::new() };
         let visible = root.services();
-        let mut missing = self.needs();
-        missing.retain(|need| *need == first || !visible.iter().any(|service| service.name == *need));
-        missing
-    }
-    fn apply(&self, ctx: Ctx) -> BoxFuture<'_, Result<(), PluginError>> {
-        Box::pin(async move {
-            let plugin = (self.0)();
-            let deps = P::Deps::resolve(&ctx).map_err(|need| format!("its need {need} went away"))?;
-            plugin.apply(ctx, deps).await
-        })
+        let is_missing = |need: &&str| *need == first || !visible.iter().any(|service| service.name == *need);
+        (self.needs)().into_iter().filter(is_missing).collect()
     }
 }

@@ -1,73 +1,130 @@
 //! Disposal: dependents first, then cancel, drain tasks, undo newest first.
+use std::any::TypeId;
+use std::sync::{Arc, Weak};
+
 use futures_util::FutureExt;
 use futures_util::future::Shared;
 
 use crate::BoxFuture;
-use crate::fiber::Ctx;
-use crate::panic::{Panic, contain_sync};
+use crate::fiber::{Ctx, Fiber};
+use crate::panic::{Panic, contain, contain_sync};
+use crate::service::Edges;
 
+/// What a fiber owes for one registration.
+pub(crate) enum Undo {
+    Listener((TypeId, i64)),
+    Service((TypeId, i64), Arc<Edges>),
+    Cleanup(Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send>),
+    Child(Ctx),
+}
 /// The end of a fiber, awaited by any number of callers.
 pub(crate) type Ended = Shared<BoxFuture<'static, Result<(), DisposeError>>>;
 
 tokio::task_local! {
-    /// The fiber that the running task belongs to.
+    /// The context that the running task belongs to.
     static CURRENT: Ctx;
 }
 
-/// One cleanup that panicked.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("in {context}: {panic}")]
-pub struct CleanupFailure {
-    /// The name of the context that owned the cleanup.
-    pub context: String,
-    /// What it said.
-    pub panic: Panic,
-}
-
-/// Why a disposal did not end well.
+/// Why a disposal did not end well. The first field is the name of the context.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DisposeError {
-    /// The caller is a task or cleanup of the context (or of one that ends with it), which the disposal
-    /// would wait for. Nothing was disposed.
+    /// The disposal would wait for its caller, a task or cleanup that ends with the context. Nothing was done.
     #[error(
-        "context {context} cannot be disposed and awaited by one of its own tasks; dispose it from outside or call `dispose_soon`"
+        "context {0} cannot be disposed by a task that it waits for; do it from outside or use `dispose_soon`"
     )]
-    FromOwnTask {
-        /// The name of the context.
-        context: String,
-    },
-    /// The context is disposed, and all other cleanups ran, but some panicked.
-    #[error(
-        "context {context} is disposed, but cleanups panicked: {}",
-        .failures.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
-    )]
-    Cleanup {
-        /// The name of the context.
-        context: String,
-        /// The cleanups that panicked, in the order in which they ran.
-        failures: Vec<CleanupFailure>,
-    },
+    FromOwnTask(String),
+    /// The context is disposed, and all other cleanups ran, but these panicked.
+    #[error("context {0} is disposed, but cleanups panicked: {list}", list = join(.1))]
+    Cleanup(String, Vec<Panic>),
     /// The runtime stopped half-way.
-    #[error("the runtime stopped before context {context} was disposed; keep it until disposal is done")]
-    Aborted {
-        /// The name of the context.
-        context: String,
-    },
+    #[error("the runtime stopped before context {0} was disposed; keep it until disposal is done")]
+    Aborted(String),
+}
+fn join(panics: &[Panic]) -> String {
+    panics.iter().map(|panic| &*panic.message).collect::<Vec<_>>().join("; ")
 }
 impl DisposeError {
     /// A stable code for each variant.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
-            Self::FromOwnTask { .. } => "dispose-from-own-task",
-            Self::Cleanup { .. } => "cleanup-panicked",
-            Self::Aborted { .. } => "dispose-aborted",
+            Self::FromOwnTask(_) => "dispose-from-own-task",
+            Self::Cleanup(..) => "cleanup-panicked",
+            Self::Aborted(_) => "dispose-aborted",
+        }
+    }
+}
+
+/// Ends one registration early. Dropping it does nothing: the context still owns the registration.
+#[derive(Debug, Clone, Default)]
+pub struct Handle {
+    fiber: Weak<Fiber>,
+    id: u64,
+}
+impl Handle {
+    /// The registration came too late and was undone on the spot.
+    pub(crate) fn is_inert(&self) -> bool {
+        self.fiber.strong_count() == 0
+    }
+    /// Undoes the registration; later calls do nothing. A listener, or a service that no plugin depends on,
+    /// is gone when this returns. Else the dependents are disposed first, in a task of the owning context.
+    pub fn dispose(&self) {
+        if let Some(fiber) = self.fiber.upgrade()
+            && let Some(undo) = fiber.take(self.id)
+        {
+            Ctx(fiber).undo_now(undo);
         }
     }
 }
 
 impl Ctx {
+    /// Registers what undoes a registration. On a closed context that happens on the spot.
+    pub(crate) fn own(&self, undo: Undo) -> Handle {
+        let id = self.fresh_id();
+        match self.0.push(id, undo) {
+            Some(late) => self.undo_now(late),
+            None => return Handle { fiber: Arc::downgrade(&self.0), id },
+        }
+        Handle::default()
+    }
+    /// At once when nothing has to be awaited, else in a task.
+    fn undo_now(&self, undo: Undo) {
+        let at_once = match &undo {
+            Undo::Listener(_) => true,
+            Undo::Service(_, edges) => edges.close().is_empty(),
+            Undo::Cleanup(_) | Undo::Child(_) => false,
+        };
+        let ctx = self.clone();
+        let work = async move { drop(ctx.undo(undo).await) }; // each panic was reported where it happened
+        if at_once {
+            work.now_or_never();
+        } else {
+            self.spawn_owned(work);
+        }
+    }
+    /// A panic is reported and returned, and the rest goes on.
+    async fn undo(&self, undo: Undo) -> Vec<Panic> {
+        let mut panics = Vec::new();
+        let remove = |position| contain_sync(|| drop(self.0.scope.remove(position)));
+        let outcome = match undo {
+            Undo::Listener(position) => remove(position),
+            Undo::Cleanup(cleanup) => contain(async move { cleanup().await }).await,
+            Undo::Child(child) => return child.ended().await,
+            Undo::Service(position, edges) => {
+                for dependent in edges.close() {
+                    panics.extend(Ctx(dependent).ended().await);
+                }
+                remove(position)
+            }
+        };
+        panics.extend(outcome.err().map(|panic| self.failed(&panic)));
+        panics
+    }
+    fn failed(&self, panic: &Panic) -> Panic {
+        self.report(panic, "a cleanup panicked");
+        Panic { message: format!("in {}: {}", self.name(), panic.message) }
+    }
     /// Ends this context and waits for it: plugins that depend on its services are disposed first, then it
     /// is cancelled, its tasks are drained, and its registrations and children are undone newest first.
     ///
@@ -75,11 +132,11 @@ impl Ctx {
     /// the same end.
     ///
     /// # Errors
-    /// [`DisposeError::FromOwnTask`] when it would wait for its caller; [`DisposeError::Cleanup`] when
-    /// cleanups panicked (the rest of the teardown is done); [`DisposeError::Aborted`].
+    /// [`DisposeError::FromOwnTask`] when it would wait for its caller; else the context is disposed, and
+    /// [`DisposeError::Cleanup`] tells which cleanups panicked.
     pub async fn dispose(&self) -> Result<(), DisposeError> {
-        if CURRENT.try_with(|current| self.fiber().stops(current.fiber())).unwrap_or(false) {
-            return Err(DisposeError::FromOwnTask { context: self.name().to_owned() });
+        if CURRENT.try_with(|current| self.0.ends_with(&current.0)).unwrap_or(false) {
+            return Err(DisposeError::FromOwnTask(self.name().to_owned()));
         }
         self.ending().await
     }
@@ -90,47 +147,40 @@ impl Ctx {
     pub(crate) fn as_current<F: Future>(&self, work: F) -> impl Future<Output = F::Output> + use<F> {
         CURRENT.scope(self.clone(), work)
     }
-    pub(crate) fn ending(&self) -> Ended {
+    fn ending(&self) -> Ended {
         let begin = || {
-            let (ctx, context) = (self.clone(), self.name().to_owned());
-            let task = self.runtime().spawn(self.as_current(async move { ctx.tear_down().await }));
-            async move { task.await.unwrap_or(Err(DisposeError::Aborted { context })) }.boxed().shared()
+            let (ctx, name) = (self.clone(), self.name().to_owned());
+            let task = self.0.kernel.runtime.spawn(self.as_current(async move { ctx.tear_down().await }));
+            async move { task.await.unwrap_or(Err(DisposeError::Aborted(name))) }.boxed().shared()
         };
-        self.fiber().disposal.get_or_init(begin).clone()
+        self.0.disposal.get_or_init(begin).clone()
     }
-    /// Waits for the end of a fiber that must go before another one does.
-    pub(crate) async fn ended(&self) -> Vec<CleanupFailure> {
+    /// Waits for the end of a context that must go before another one.
+    pub(crate) async fn ended(&self) -> Vec<Panic> {
         match self.ending().await {
             Ok(()) => Vec::new(),
-            Err(DisposeError::Cleanup { failures, .. }) => failures,
-            Err(other) => {
-                let panic = Panic { message: other.to_string() };
-                vec![CleanupFailure { context: self.name().to_owned(), panic }]
-            }
+            Err(DisposeError::Cleanup(_, panics)) => panics,
+            Err(other) => vec![Panic { message: other.to_string() }],
         }
     }
     async fn tear_down(self) -> Result<(), DisposeError> {
-        let fiber = self.fiber();
-        let mut failures = Vec::new();
-        let mut provided = Vec::new();
-        fiber.provided_below(&mut provided);
-        for dependent in provided.iter().flat_map(|provided| provided.retire()) {
-            failures.extend(Ctx::of(dependent).ended().await);
+        let mut panics = Vec::new();
+        for dependent in self.0.provided().iter().flat_map(|edges| edges.close()) {
+            panics.extend(Ctx(dependent).ended().await);
         }
-        drop(provided);
-        fiber.close();
-        fiber.tasks.wait().await;
-        while let Some(undo) = fiber.take_newest() {
-            failures.extend(self.undo(undo).await);
+        self.0.close();
+        self.0.tasks.wait().await;
+        while let Some(undo) = self.0.take_newest() {
+            panics.extend(self.undo(undo).await);
         }
-        // Last, so that cleanups can still use it.
-        if let Err(panic) = contain_sync(|| drop(fiber.owned_scope().map(crate::scope::Scope::take_state))) {
-            self.report(&panic, "state panicked when it was dropped");
-            failures.push(CleanupFailure { context: self.name().to_owned(), panic });
+        let parent = self.0.parent.upgrade();
+        if parent.as_ref().is_none_or(|parent| !Arc::ptr_eq(&parent.scope, &self.0.scope)) {
+            // The scope ends with the fiber that opened it; last, so that cleanups could use its state.
+            let outcome = contain_sync(|| drop(self.0.scope.take_state()));
+            panics.extend(outcome.err().map(|panic| self.failed(&panic)));
         }
-        fiber.leave_parent();
+        parent.map(|parent| parent.take(self.0.id));
         tracing::debug!(context = self.name(), "disposed");
-        let context = self.name().to_owned();
-        if failures.is_empty() { Ok(()) } else { Err(DisposeError::Cleanup { context, failures }) }
+        if panics.is_empty() { Ok(()) } else { Err(DisposeError::Cleanup(self.name().to_owned(), panics)) }
     }
 }

@@ -1,1 +1,12 @@
-//! Placeholder.
+#![doc = include_str!("../README.md")]
+
+mod adapter;
+mod call;
+mod config;
+mod fault;
+mod plugin;
+mod seconds;
+
+pub use adapter::OpenAi;
+pub use config::{ModelEntry, OpenAiConfig};
+pub use plugin::LlmOpenAi;

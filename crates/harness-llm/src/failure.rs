@@ -53,7 +53,7 @@ codes! {
     PROTOCOL_VIOLATION = "PROTOCOL_VIOLATION";
     /// The request differs from what the session log derives.
     REQUEST_NOT_LOGGED = "REQUEST_NOT_LOGGED";
-    /// A listener around the stream panicked.
+    /// An adapter, or a listener around the stream, panicked.
     LISTENER_PANICKED = "LISTENER_PANICKED";
 }
 impl FailureCode {

@@ -1,9 +1,12 @@
 //! The always-on checker of the chunk protocol.
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
+use harness_kernel::contain_sync;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use crate::adapter::AdapterStream;
 use crate::block::BlockKind;
@@ -35,10 +38,13 @@ pub enum Violation {
         /// The block.
         index: u32,
         /// Type at its start.
-        open: &'static str,
+        open: Cow<'static, str>,
         /// Type that came.
-        got: &'static str,
+        got: Cow<'static, str>,
     },
+    /// A block of which no deltas come must arrive with its end.
+    #[error("block {0} ends without the block itself")]
+    NoBlock(u32),
     /// Usage twice.
     #[error("usage is reported twice")]
     SecondUsage,
@@ -50,23 +56,42 @@ pub enum Violation {
     OpenAtFinish(u32),
 }
 
-fn kind_name(kind: &BlockKind) -> &'static str {
+impl Violation {
+    /// A stable code for each variant.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Restarted(_) => "block-restarted",
+            Self::OutOfOrder { .. } => "block-out-of-order",
+            Self::NotOpen(_) => "block-not-open",
+            Self::WrongType { .. } => "block-wrong-type",
+            Self::NoBlock(_) => "block-missing",
+            Self::SecondUsage => "usage-repeated",
+            Self::AfterFinish => "chunk-after-finish",
+            Self::OpenAtFinish(_) => "block-open-at-finish",
+        }
+    }
+}
+
+const STREAMED: [&str; 3] = ["text", "reasoning", "tool-call"];
+
+fn kind_name(kind: BlockKind) -> Cow<'static, str> {
     match kind {
-        BlockKind::Text => "text",
-        BlockKind::Reasoning => "reasoning",
-        BlockKind::ToolCall { .. } => "tool-call",
-        BlockKind::Other { .. } => "other",
+        BlockKind::Text => "text".into(),
+        BlockKind::Reasoning => "reasoning".into(),
+        BlockKind::ToolCall { .. } => "tool-call".into(),
+        BlockKind::Other { name } => name.into(),
     }
 }
 
 /// Checks one stream, chunk by chunk.
 ///
 /// Rules: a block is started once, indices rise by first appearance, deltas and the end name an open block of
-/// their type; usage comes at most once and before the finish; exactly one finish, last, and no open block at
-/// a finish other than error or aborted.
+/// their type, and a block of another type than text, reasoning and tool call arrives whole with its end; usage
+/// comes at most once and before the finish; exactly one finish, last, and no open block at a finish other than
+/// error or aborted.
 #[derive(Debug, Default)]
 pub struct ProtocolChecker {
-    open: BTreeMap<u32, &'static str>,
+    open: BTreeMap<u32, Cow<'static, str>>,
     highest: Option<u32>,
     used: bool,
     finished: bool,
@@ -80,14 +105,15 @@ impl ProtocolChecker {
         }
         match chunk {
             Chunk::BlockStart { index, kind } => self.start(*index, kind),
-            Chunk::TextDelta { index, .. } => self.expect(*index, "text"),
-            Chunk::ReasoningDelta { index, .. } => self.expect(*index, "reasoning"),
-            Chunk::ToolCallDelta { index, .. } => self.expect(*index, "tool-call"),
+            Chunk::TextDelta { index, .. } => self.expect(*index, "text".into()),
+            Chunk::ReasoningDelta { index, .. } => self.expect(*index, "reasoning".into()),
+            Chunk::ToolCallDelta { index, .. } => self.expect(*index, "tool-call".into()),
             Chunk::BlockEnd { index, block } => {
-                match block {
-                    Some(block) => self.expect(*index, kind_name(&block.kind()))?,
-                    None if self.open.contains_key(index) => {}
-                    None => return Err(Violation::NotOpen(*index)),
+                match (block, self.open.get(index)) {
+                    (Some(block), _) => self.expect(*index, kind_name(block.kind()))?,
+                    (None, Some(open)) if STREAMED.contains(&&**open) => {}
+                    (None, Some(_)) => return Err(Violation::NoBlock(*index)),
+                    (None, None) => return Err(Violation::NotOpen(*index)),
                 }
                 self.open.remove(index);
                 Ok(())
@@ -119,13 +145,13 @@ impl ProtocolChecker {
             _ => {}
         }
         self.highest = Some(index);
-        self.open.insert(index, kind_name(kind));
+        self.open.insert(index, kind_name(kind.clone()));
         Ok(())
     }
-    fn expect(&self, index: u32, got: &'static str) -> Result<(), Violation> {
+    fn expect(&self, index: u32, got: Cow<'static, str>) -> Result<(), Violation> {
         match self.open.get(&index) {
             None => Err(Violation::NotOpen(index)),
-            Some(open) if *open != got => Err(Violation::WrongType { index, open, got }),
+            Some(open) if *open != got => Err(Violation::WrongType { index, open: open.clone(), got }),
             Some(_) => Ok(()),
         }
     }
@@ -133,30 +159,35 @@ impl ProtocolChecker {
 
 /// Turns every way in which an adapter's stream can end into exactly one terminal finish, and checks the rest.
 ///
-/// An error becomes `aborted` when its code says so, else `error`; a stream without a finish becomes
-/// [`FailureCode::STREAM_CLOSED`]; a broken rule becomes [`FailureCode::PROTOCOL_VIOLATION`].
+/// An error becomes `aborted` when the caller cancelled or the error's code says so, else `error`; a stream without
+/// a finish becomes [`FailureCode::STREAM_CLOSED`], a broken rule [`FailureCode::PROTOCOL_VIOLATION`], a panic
+/// [`FailureCode::LISTENER_PANICKED`]. After the caller cancelled, chunks that are there are still given, but nothing
+/// is waited for.
 pub struct CheckedStream {
     inner: Option<AdapterStream>,
     checker: ProtocolChecker,
+    cancel: CancellationToken,
+    cancelled: Pin<Box<WaitForCancellationFutureOwned>>,
 }
 
 impl CheckedStream {
-    /// Wraps an adapter's stream.
-    pub fn boxed(inner: AdapterStream) -> ChunkStream {
-        Box::pin(Self { inner: Some(inner), checker: ProtocolChecker::default() })
+    /// Wraps an adapter's stream. `cancel` is the caller's.
+    pub fn boxed(inner: AdapterStream, cancel: CancellationToken) -> ChunkStream {
+        let cancelled = Box::pin(cancel.clone().cancelled_owned());
+        Box::pin(Self { inner: Some(inner), checker: ProtocolChecker::default(), cancel, cancelled })
     }
     /// A stream that is nothing but a failure.
-    pub fn failed(error: LlmError) -> ChunkStream {
-        Box::pin(futures_util::stream::iter([terminal(error.0)]))
+    pub fn failed(error: LlmError, cancel: &CancellationToken) -> ChunkStream {
+        Box::pin(futures_util::stream::iter([terminal(error.0, cancel)]))
     }
     fn end(&mut self, failure: Failure) -> Poll<Option<Chunk>> {
         self.inner = None;
-        Poll::Ready(Some(terminal(failure)))
+        Poll::Ready(Some(terminal(failure, &self.cancel)))
     }
 }
 
-fn terminal(failure: Failure) -> Chunk {
-    let reason = if failure.code == FailureCode::ABORTED {
+fn terminal(failure: Failure, cancel: &CancellationToken) -> Chunk {
+    let reason = if cancel.is_cancelled() || failure.code == FailureCode::ABORTED {
         FinishReason::Aborted { failure }
     } else {
         FinishReason::Error { failure }
@@ -168,9 +199,21 @@ impl Stream for CheckedStream {
     type Item = Chunk;
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Chunk>> {
         let Some(inner) = self.inner.as_mut() else { return Poll::Ready(None) };
-        match inner.as_mut().poll_next(cx) {
-            Poll::Pending => Poll::Pending,
-            Poll::Ready(Some(Ok(chunk))) => match self.checker.check(&chunk) {
+        let next = match contain_sync(|| inner.as_mut().poll_next(cx)) {
+            Ok(Poll::Ready(next)) => next,
+            Ok(Poll::Pending) => {
+                return match self.cancelled.as_mut().poll(cx) {
+                    Poll::Ready(()) => self.end(Failure::aborted()),
+                    Poll::Pending => Poll::Pending,
+                };
+            }
+            Err(panic) => {
+                let text = format!("the model stream {panic}");
+                return self.end(Failure::new(FailureCode::LISTENER_PANICKED, text));
+            }
+        };
+        match next {
+            Some(Ok(chunk)) => match self.checker.check(&chunk) {
                 Ok(()) => {
                     if self.checker.finished() {
                         self.inner = None;
@@ -182,8 +225,8 @@ impl Stream for CheckedStream {
                     self.end(Failure::new(FailureCode::PROTOCOL_VIOLATION, text))
                 }
             },
-            Poll::Ready(Some(Err(error))) => self.end(error.0),
-            Poll::Ready(None) => self.end(Failure::new(
+            Some(Err(error)) => self.end(error.0),
+            None => self.end(Failure::new(
                 FailureCode::STREAM_CLOSED,
                 "the model stream ended without its terminal marker; the answer may be cut off",
             )),

@@ -4,12 +4,12 @@ use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 
 use futures_core::Stream;
-use harness_kernel::{Around, Ctx, Event, Service, contain};
+use harness_kernel::{Around, Ctx, Event, Panic, Service, contain, contain_sync};
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::{AdapterStream, LlmAdapter, ModelInfo, PreparedCall};
 use crate::chunk::Chunk;
-use crate::failure::{FailureCode, LlmError};
+use crate::failure::{Failure, FailureCode, LlmError};
 use crate::protocol::CheckedStream;
 use crate::request::{CallConfig, Request, RequestGate};
 
@@ -60,6 +60,12 @@ impl Around for LlmStream {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("provider route `{0}` is already registered; give one of the two another name")]
 pub struct RouteError(pub String);
+impl RouteError {
+    /// A stable code.
+    pub fn code(&self) -> &'static str {
+        "llm-route-already-registered"
+    }
+}
 
 type Routes = BTreeMap<String, Arc<dyn LlmAdapter>>;
 
@@ -73,28 +79,36 @@ impl Service for Llm {
 }
 
 /// Ends a route when asked; dropping it does nothing.
+#[derive(Clone)]
 pub struct RouteRegistration {
     routes: Weak<RwLock<Routes>>,
     name: String,
+    adapter: Weak<dyn LlmAdapter>,
 }
 impl RouteRegistration {
-    /// Removes the route.
+    /// Removes the route, unless it was removed before. Calls that are prepared keep their adapter.
     pub fn remove(&self) {
-        if let Some(routes) = self.routes.upgrade() {
-            routes.write().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
+        let Some(routes) = self.routes.upgrade() else { return };
+        let mut routes = routes.write().unwrap_or_else(PoisonError::into_inner);
+        let ours = |adapter: &Arc<dyn LlmAdapter>| Weak::ptr_eq(&Arc::downgrade(adapter), &self.adapter);
+        if routes.get(&self.name).is_some_and(ours) {
+            let removed = routes.remove(&self.name);
+            drop(routes);
+            drop(removed); // the adapter's own code, outside the lock
         }
     }
 }
 
 impl Llm {
-    /// Registers an adapter under a provider name for as long as `ctx` lives.
+    /// Registers an adapter under a provider name for as long as `ctx` lives, or until the registration is removed.
     pub fn register(
         &self,
         ctx: &Ctx,
         provider: impl Into<String>,
         adapter: Arc<dyn LlmAdapter>,
-    ) -> Result<(), RouteError> {
+    ) -> Result<RouteRegistration, RouteError> {
         let name = provider.into();
+        let registered = Arc::downgrade(&adapter);
         {
             let mut routes = self.routes.write().unwrap_or_else(PoisonError::into_inner);
             if routes.contains_key(&name) {
@@ -102,15 +116,17 @@ impl Llm {
             }
             routes.insert(name.clone(), adapter);
         }
-        let registration = RouteRegistration { routes: Arc::downgrade(&self.routes), name };
-        ctx.on_dispose(move || async move { registration.remove() });
-        Ok(())
+        let routes = Arc::downgrade(&self.routes);
+        let registration = RouteRegistration { routes, name, adapter: registered };
+        let owned = registration.clone();
+        ctx.on_dispose(move || async move { owned.remove() });
+        Ok(registration)
     }
 
     /// Registered provider names with the models that they list.
     pub fn routes(&self) -> Vec<(String, Vec<ModelInfo>)> {
-        let routes = self.routes.read().unwrap_or_else(PoisonError::into_inner);
-        routes.iter().map(|(name, adapter)| (name.clone(), adapter.models())).collect()
+        let routes = self.routes.read().unwrap_or_else(PoisonError::into_inner).clone();
+        routes.into_iter().map(|(name, adapter)| (name, adapter.models())).collect()
     }
 
     /// Binds a call to its adapter.
@@ -126,11 +142,13 @@ impl Llm {
             return Err(LlmError::new(FailureCode::UNKNOWN_PROVIDER, text));
         };
         drop(routes);
-        adapter.prepare(config)
+        contain_sync(|| adapter.prepare(config)).unwrap_or_else(|panic| Err(panicked(&panic)))
     }
 
-    /// Streams a call through `llm/stream`. Every failure arrives as the terminal chunk.
+    /// Streams a call through `llm/stream`. Every failure arrives as the terminal chunk; once the caller cancels,
+    /// neither a listener nor an adapter is waited for.
     pub async fn stream(&self, ctx: &Ctx, call: StreamCall) -> ChunkStream {
+        let cancel = call.cancel.clone();
         let chain = ctx.waterfall(LlmStream(call), |LlmStream(call)| async move {
             if let Some(gate) = &call.gate {
                 gate.check(&call.request)
@@ -138,13 +156,15 @@ impl Llm {
             }
             call.prepared.stream(call.request, call.cancel).await
         });
-        match contain(chain).await {
-            Ok(Ok(stream)) => CheckedStream::boxed(stream),
-            Ok(Err(error)) => CheckedStream::failed(error),
-            Err(panic) => CheckedStream::failed(LlmError::new(
-                FailureCode::LISTENER_PANICKED,
-                format!("the model call panicked: {panic}"),
-            )),
+        match cancel.run_until_cancelled(contain(chain)).await {
+            Some(Ok(Ok(stream))) => CheckedStream::boxed(stream, cancel),
+            Some(Ok(Err(error))) => CheckedStream::failed(error, &cancel),
+            Some(Err(panic)) => CheckedStream::failed(panicked(&panic), &cancel),
+            None => CheckedStream::failed(Failure::aborted().into(), &cancel),
         }
     }
+}
+
+fn panicked(panic: &Panic) -> LlmError {
+    LlmError::new(FailureCode::LISTENER_PANICKED, format!("the model call {panic}"))
 }

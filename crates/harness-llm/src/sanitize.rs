@@ -30,8 +30,8 @@ fn is_clean(block: &Block) -> bool {
 }
 
 fn is_object(arguments: &str) -> bool {
-    arguments.trim_start().starts_with('{')
-        && serde_json::from_str::<serde::de::IgnoredAny>(arguments).is_ok()
+    // Parsed whole, as a tool call is: merely skipping over it would let lone surrogates and bottomless nesting pass.
+    serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(arguments).is_ok()
 }
 
 fn clean_text(text: &str) -> String {

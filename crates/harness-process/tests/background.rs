@@ -6,9 +6,8 @@ mod shell;
 
 use std::time::{Duration, Instant};
 
-use harness_process::{DrainLimits, Leftover};
-use shell::{alive, eventually, pids, run, sh};
-use tokio_util::sync::CancellationToken;
+use harness_process::Leftover;
+use shell::{alive, eventually, kill, pids, run, sh};
 
 #[tokio::test]
 async fn a_background_child_that_holds_the_pipe_does_not_hold_the_result() {
@@ -69,11 +68,7 @@ async fn descendants_may_be_left_alive_on_request() {
     let pid = pids(&outcome.stdout.text())[0];
     assert!(outcome.descendants_left && !outcome.descendants_killed);
     assert!(alive(pid));
-    rustix::process::kill_process(
-        rustix::process::Pid::from_raw(pid).unwrap(),
-        rustix::process::Signal::KILL,
-    )
-    .unwrap();
+    kill(pid);
     eventually("the child that was left ends", || !alive(pid));
 }
 
@@ -81,20 +76,24 @@ async fn descendants_may_be_left_alive_on_request() {
 #[tokio::test]
 async fn what_was_in_the_pipes_when_the_process_ended_is_read_even_without_patience() {
     let folder = tempfile::tempdir().unwrap();
-    let mut spec =
-        sh("echo $$ > pid.new; mv pid.new pid; while [ ! -e go ]; do sleep 0.01; done; sleep 300 & \
-         head -c 60000 /dev/zero; head -c 60000 /dev/zero >&2");
+    let mut spec = sh("echo $$ > pid.new; mv pid.new pid; while [ ! -e go ]; do sleep 0.01; done
+         sleep 300 & echo $! > background; head -c 60000 /dev/zero; head -c 60000 /dev/zero >&2");
+    spec.leftover = Leftover::Leave; // ending the background child would read on
     spec.cwd = folder.path().to_owned();
-    spec.drain = DrainLimits { idle: Duration::ZERO, total: Duration::ZERO };
-    let run = tokio::spawn(harness_process::run(spec, CancellationToken::new()));
-    while !folder.path().join("pid").exists() {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    spec.drain = harness_process::DrainLimits { idle: Duration::ZERO, total: Duration::ZERO };
+    let (_live, _cancel, run) = shell::start(spec);
+    let started = async {
+        while !folder.path().join("pid").exists() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(shell::HANG, started).await.unwrap();
     // From here on this thread is held up, so the run cannot read until the process has ended.
     let pid = pids(&std::fs::read_to_string(folder.path().join("pid")).unwrap())[0];
     std::fs::write(folder.path().join("go"), "").unwrap();
     eventually("the process ends", || !alive(pid));
     let outcome = run.await.unwrap().unwrap();
+    kill(pids(&std::fs::read_to_string(folder.path().join("background")).unwrap())[0]);
     assert_eq!((outcome.stdout.total_bytes(), outcome.stderr.unwrap().total_bytes()), (60_000, 60_000));
 }
 

@@ -1,1 +1,21 @@
-//! Placeholder.
+#![doc = include_str!("../README.md")]
+#![deny(missing_docs)]
+#![expect(clippy::disallowed_methods, reason = "keeping sessions in files is what this crate does")]
+
+mod backend;
+mod config;
+mod head;
+mod layout;
+mod lease;
+mod list;
+mod log_file;
+mod opening;
+mod plugin;
+mod publish;
+mod stored_log;
+mod writer;
+
+pub use backend::JsonlPersistence;
+pub use config::JsonlConfig;
+pub use plugin::JsonlPlugin;
+pub use stored_log::StoredLog;

@@ -27,5 +27,5 @@ pub use recorded::{Recorded, RecordedError, resume_recorded, start_recorded};
 pub use recorder::{Recorder, RecorderOptions};
 pub use repair::{OUTCOME_UNKNOWN, NOT_STARTED, close_open_turn};
 pub use service::{Opened, SessionPersistence, Snapshot};
-pub use summary::{Listing, SessionSummary, Unreadable};
+pub use summary::{Listing, SessionSummary, Unreadable, title};
 pub use writer::{Durability, SessionWriter};

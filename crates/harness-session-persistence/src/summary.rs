@@ -1,5 +1,8 @@
 //! Sessions at a glance.
-use harness_session::{Seq, SessionHeader};
+use std::sync::Arc;
+
+use harness_llm::{Message, MessageSource};
+use harness_session::{Body, Event, Seq, SessionHeader};
 
 use crate::error::PersistenceError;
 
@@ -36,4 +39,21 @@ pub struct Listing {
     pub sessions: Vec<SessionSummary>,
     /// Those that cannot be read: never left out in silence.
     pub unreadable: Vec<Unreadable>,
+}
+
+/// Most characters of a title.
+const TITLE: usize = 200;
+
+/// The beginning of the first thing that a person said, on one line; `None` if these events hold none.
+pub fn title<'a>(events: impl IntoIterator<Item = &'a Arc<Event>>) -> Option<String> {
+    let said = |message: &Message| {
+        let person = matches!(message.source, MessageSource::User);
+        let words = person.then(|| message.text().split_whitespace().collect::<Vec<_>>().join(" "))?;
+        (!words.is_empty()).then(|| words.chars().take(TITLE).collect())
+    };
+    events.into_iter().find_map(|event| match &event.body {
+        Body::UserMessage(user) => said(&user.message),
+        Body::InboxSpliced(spliced) => spliced.inserted.iter().find_map(|message| said(message)),
+        _ => None,
+    })
 }

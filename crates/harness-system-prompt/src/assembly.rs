@@ -27,6 +27,12 @@ impl Assembly {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the system prompt could not be assembled: {0}")]
 pub struct AssembleError(pub String);
+impl AssembleError {
+    /// A stable code.
+    pub fn code(&self) -> &'static str {
+        "system-prompt-not-assembled"
+    }
+}
 
 /// `system-prompt/assemble`: around the assembly of one request's prompt. A listener may change the assembly that
 /// it delegates or the one that comes back; the result is logged, so keep it stable from request to request.

@@ -11,6 +11,12 @@ use crate::section::Section;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("prompt section `{0}` is already registered in this scope")]
 pub struct SectionError(pub String);
+impl SectionError {
+    /// A stable code.
+    pub fn code(&self) -> &'static str {
+        "prompt-section-already-registered"
+    }
+}
 
 /// Sections of one scope.
 #[derive(Debug, Default)]

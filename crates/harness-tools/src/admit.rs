@@ -7,9 +7,9 @@ use harness_kernel::{Ctx, contain, contain_sync};
 use crate::call::ToolCall;
 use crate::decision::PreToolDecision;
 use crate::events::PreExecute;
-use crate::failure::{ToolFailure, ToolFailureCode};
+use crate::failure::{ToolFailure, ToolFailureCode, listener_failed};
 use crate::registry::{Entry, Tools};
-use crate::seal::{SealedCall, listener_failed};
+use crate::seal::SealedCall;
 
 #[derive(Debug)]
 pub(crate) enum Verdict {
@@ -58,14 +58,15 @@ impl Tools {
     }
 
     async fn judge(&self, ctx: &Ctx, call: &ToolCall) -> Verdict {
-        if call.cancel_token().is_cancelled() {
-            return Verdict::Final(aborted_before());
-        }
+        let failed = |detail: &str| {
+            Verdict::Final(listener_failed("tools/pre-execute", "the tool was not run", detail))
+        };
         let deciding = ctx.waterfall(PreExecute(call.clone()), |_| async { Ok(PreToolDecision::Allow) });
-        let decision = match contain(deciding).await {
-            Ok(Ok(decision)) => decision,
-            Ok(Err(error)) => return Verdict::Final(listener_failed("tools/pre-execute", &error.0)),
-            Err(panic) => return Verdict::Final(listener_failed("tools/pre-execute", &panic.to_string())),
+        let decision = match call.cancel_token().run_until_cancelled(contain(deciding)).await {
+            Some(Ok(Ok(decision))) => decision,
+            Some(Ok(Err(error))) => return failed(&error.0),
+            Some(Err(panic)) => return failed(&panic.to_string()),
+            None => return Verdict::Final(aborted_before()),
         };
         match decision {
             PreToolDecision::Allow => {}
@@ -78,14 +79,14 @@ impl Tools {
                 }
             }
         }
-        for (name, guard) in self.guards(ctx) {
+        for (name, guard) in Self::guards(ctx) {
             match contain_sync(|| guard(call)) {
                 Ok(None) => {}
                 Ok(Some(reason)) => {
                     return Verdict::Denied(ToolFailure::new(ToolFailureCode::GUARD_DENIED, reason));
                 }
                 Err(panic) => {
-                    let text = format!("guard `{name}` failed, so the call was not carried out: {panic}");
+                    let text = format!("guard `{name}` failed, so the tool was not run: {panic}");
                     return Verdict::Final(ToolFailure::new(ToolFailureCode::LISTENER_FAILED, text));
                 }
             }
@@ -117,7 +118,10 @@ async fn ask(ctx: &Ctx, call: &ToolCall, reason: Option<String>) -> Result<(), V
             denied(format!("the person rejected this call: {said}"))
         }
         ApprovalOutcome::Rejected { reason: None } => denied("the person rejected this call".to_owned()),
-        ApprovalOutcome::Cancelled => Err(Verdict::Final(aborted_before())),
+        ApprovalOutcome::Cancelled => {
+            let text = "cancelled while the call waited for approval; the tool was not started";
+            Err(Verdict::Denied(ToolFailure::new(ToolFailureCode::ABORTED_BEFORE_DISPATCH, text)))
+        }
         ApprovalOutcome::Unavailable { detail } => {
             denied(format!("this call needs approval{why}, but {detail}"))
         }

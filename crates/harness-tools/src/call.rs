@@ -65,9 +65,13 @@ pub struct Narrowed {
 }
 
 impl ToolCall {
-    pub(crate) fn seal(request: CallRequest, value: Value, rewritten_by: Vec<String>) -> Self {
+    pub(crate) fn seal(
+        request: CallRequest,
+        value: Value,
+        rewritten_by: Vec<String>,
+        token: CallToken,
+    ) -> Self {
         let cancel = request.cancel.clone();
-        let token = CallToken::mint();
         Self { identity: Arc::new(Identity { request, value, rewritten_by, token }), cancel }
     }
     /// The call's id.
@@ -78,7 +82,7 @@ impl ToolCall {
     pub fn name(&self) -> &str {
         &self.identity.request.name
     }
-    /// The arguments that run.
+    /// The arguments that run: always an object; null for a call that cannot run.
     pub fn arguments(&self) -> &Value {
         &self.identity.value
     }

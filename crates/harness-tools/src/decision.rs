@@ -56,7 +56,8 @@ pub enum PostToolDecision {
         /// Messages to add.
         contexts: Vec<Message>,
     },
-    /// Replace the value: it is validated against the tool's output type and rendered again.
+    /// Replace the value: it is validated against the tool's output type and rendered again. A call that failed
+    /// succeeds with it; a call that was denied stays an error, as no listener can undo a denial.
     AcceptValue {
         /// The new value.
         value: serde_json::Value,

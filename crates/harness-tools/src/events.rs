@@ -5,14 +5,15 @@ use harness_kernel::{Around, Event, Notice};
 use harness_session::SessionId;
 use serde_json::Value;
 
-use crate::call::{CallRequest, ToolCall};
+use crate::call::{CallRequest, CallToken, ToolCall};
 use crate::decision::{ListenerError, PostToolDecision, PreToolDecision};
 use crate::outcome::{ToolOutcome, ToolReturn};
 
 /// `tools/prepare`: the only place where arguments may be rewritten, before the call has an identity. The log keeps
-/// both what the model sent and what runs.
+/// both what the model sent and what runs. Its listeners are dropped when the call is cancelled.
 #[derive(Debug, Clone)]
 pub struct Prepare {
+    pub(crate) token: CallToken,
     pub(crate) request: Arc<CallRequest>,
     pub(crate) arguments: Value,
     pub(crate) rewritten_by: Vec<String>,
@@ -49,14 +50,17 @@ impl Around for Prepare {
     type Output = Result<Prepared, ListenerError>;
 }
 
-/// What `tools/prepare` comes to. Only the registry makes one, from what reached its core.
+/// What `tools/prepare` comes to. Only the registry makes one, from what reached its core, and it takes back only
+/// one that was made for the same call.
 #[derive(Debug, Clone)]
 pub struct Prepared {
+    pub(crate) token: CallToken,
     pub(crate) arguments: Value,
     pub(crate) rewritten_by: Vec<String>,
 }
 
 /// `tools/pre-execute`: the reorderable policy gate: hooks, permissions, sandbox. Allow, deny or ask.
+/// Its listeners are dropped when the call is cancelled.
 #[derive(Debug, Clone)]
 pub struct PreExecute(pub ToolCall);
 impl Event for PreExecute {
@@ -67,7 +71,8 @@ impl Around for PreExecute {
 }
 
 /// `tools/execute`: around the body: deadlines, retries, metrics. A wrapper may narrow the cancellation, run the
-/// rest again, or answer itself.
+/// rest again, or answer itself. Bodies of one call never overlap: when a wrapper drops the rest, the body is told
+/// to stop and is awaited before another one starts and before the call has a result.
 #[derive(Debug, Clone)]
 pub struct Execute(pub ToolCall);
 impl Event for Execute {

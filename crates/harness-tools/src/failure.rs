@@ -73,7 +73,7 @@ pub struct ToolFailure {
     /// What the model is shown in place of `Error: <message>`, for a failure that has output.
     pub content: Vec<Block>,
     /// Facts for displays.
-    pub meta: Option<serde_json::Value>,
+    pub meta: Option<Box<serde_json::Value>>,
 }
 impl ToolFailure {
     /// A failure that is shown as `Error: <message>`.
@@ -84,6 +84,12 @@ impl ToolFailure {
     #[must_use]
     pub fn showing(mut self, content: Vec<Block>) -> Self {
         self.content = content;
+        self
+    }
+    /// Adds facts for displays.
+    #[must_use]
+    pub fn with_meta(mut self, meta: serde_json::Value) -> Self {
+        self.meta = Some(Box::new(meta));
         self
     }
     /// What the model is shown.
@@ -98,4 +104,10 @@ impl ToolFailure {
     pub fn identity(&self) -> ToolError {
         ToolError { code: self.code.as_str().to_owned(), message: self.message.clone() }
     }
+}
+
+/// A phase that failed. `consequence` says what that means for the tool.
+pub(crate) fn listener_failed(event: &str, consequence: &str, detail: &str) -> ToolFailure {
+    let text = format!("a listener of {event} failed, so {consequence}: {detail}");
+    ToolFailure::new(ToolFailureCode::LISTENER_FAILED, text)
 }

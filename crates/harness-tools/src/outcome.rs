@@ -65,7 +65,7 @@ impl ToolOutcome {
     pub fn synthetic(failure: ToolFailure) -> Self {
         Self {
             content: failure.rendered(),
-            meta: failure.meta.clone(),
+            meta: failure.meta.as_deref().cloned(),
             failure: Some(failure),
             value: None,
             contexts: Vec::new(),

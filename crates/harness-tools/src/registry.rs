@@ -22,10 +22,20 @@ pub enum RegisterError {
     #[error("tool name `{0}` is not legal: use 1 to 64 letters, digits, `_` or `-`")]
     Name(String),
 }
+impl RegisterError {
+    /// A stable code for each variant.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Duplicate(_) => "tool-already-registered",
+            Self::Name(_) => "tool-name-illegal",
+        }
+    }
+}
 
 pub(crate) struct Entry {
     pub(crate) tool: Arc<dyn AnyTool>,
     pub(crate) spec: ToolSpec,
+    /// Unset until a validator is there to compile it; `None` when it cannot be compiled.
     pub(crate) schema: OnceLock<Option<Arc<dyn CompiledSchema>>>,
 }
 
@@ -112,9 +122,9 @@ impl Tools {
 
     /// What the model is told in this scope, sorted by name.
     pub fn specs(&self, ctx: &Ctx) -> Vec<ToolSpec> {
-        self.visible(ctx).into_values().map(|entry| entry.spec.clone()).collect()
+        Self::visible(ctx).into_values().map(|entry| entry.spec.clone()).collect()
     }
-    pub(crate) fn find(&self, ctx: &Ctx, name: &str) -> Option<Arc<Entry>> {
+    pub(crate) fn find(ctx: &Ctx, name: &str) -> Option<Arc<Entry>> {
         let mut restrictions: Vec<Restriction> = Vec::new();
         for layer in ctx.state_chain::<Layer>() {
             if !restrictions.iter().all(|restriction| restriction.admits(name)) {
@@ -127,7 +137,7 @@ impl Tools {
         }
         None
     }
-    fn visible(&self, ctx: &Ctx) -> BTreeMap<String, Arc<Entry>> {
+    fn visible(ctx: &Ctx) -> BTreeMap<String, Arc<Entry>> {
         let mut visible = BTreeMap::new();
         let mut restrictions: Vec<Restriction> = Vec::new();
         for layer in ctx.state_chain::<Layer>() {
@@ -141,7 +151,7 @@ impl Tools {
         visible
     }
     /// Guards of this scope and those around it, outermost first.
-    pub(crate) fn guards(&self, ctx: &Ctx) -> Vec<(&'static str, Guard)> {
+    pub(crate) fn guards(ctx: &Ctx) -> Vec<(&'static str, Guard)> {
         let mut layers = ctx.state_chain::<Layer>();
         layers.reverse();
         let guards = |layer: &Arc<Layer>| {

@@ -1,17 +1,20 @@
 //! Phase 0: parse, validate, prepare, seal.
 use std::sync::Arc;
 
-use harness_kernel::{Ctx, contain};
+use harness_kernel::{Ctx, contain, contain_sync};
 use serde_json::Value;
 
-use crate::call::{CallRequest, ToolCall};
+use crate::admit::aborted_before;
+use crate::call::{CallRequest, CallToken, ToolCall};
 use crate::events::{Prepare, Prepared};
-use crate::failure::{ToolFailure, ToolFailureCode};
+use crate::failure::{ToolFailure, ToolFailureCode, listener_failed};
 use crate::registry::{Entry, Tools};
 use crate::schema::{ArgumentValidator, ArgumentViolation};
 
-/// Most bytes of faulty arguments that an error quotes.
+/// Most bytes that an error quotes of faulty arguments, and of each violation.
 const QUOTE: usize = 200;
+/// Most violations that an error lists.
+const LISTED: usize = 20;
 
 /// A call with an identity. From here on nothing about it changes.
 pub struct SealedCall {
@@ -30,94 +33,130 @@ impl SealedCall {
     }
     /// Whether it may run beside others.
     pub fn parallel(&self) -> bool {
-        let classify = |entry: &Arc<Entry>| {
-            harness_kernel::contain_sync(|| entry.tool.parallel(self.call.arguments())).unwrap_or(false)
-        };
-        self.proceeds() && self.entry.as_ref().is_some_and(classify)
+        let overlap = |entry: &Arc<Entry>| overlaps(entry, self.call.arguments());
+        self.proceeds() && self.entry.as_ref().is_some_and(overlap)
+    }
+    /// Turns a call that would proceed into one that fails: neither policy nor body sees it.
+    pub(crate) fn refuse(&mut self, failure: ToolFailure) {
+        self.refused.get_or_insert(failure);
     }
 }
 
 impl Tools {
     /// Parses and validates the arguments, runs `tools/prepare`, and seals the call.
     pub async fn seal(&self, ctx: &Ctx, request: CallRequest) -> SealedCall {
-        let entry = self.find(ctx, &request.name);
+        let entry = Self::find(ctx, &request.name);
         let arguments = match parse(&request.arguments) {
             Ok(arguments) => arguments,
             Err(failure) => return refuse(request, entry, failure),
         };
-        if let Err(failure) = self.validate(ctx, entry.as_ref(), &arguments) {
+        if let Err(failure) = validate(ctx, entry.as_ref(), &arguments) {
             return refuse(request, entry, failure);
         }
+        let (token, cancel) = (CallToken::mint(), request.cancel.clone());
         let shared = Arc::new(request);
-        let event = Prepare { request: Arc::clone(&shared), arguments, rewritten_by: Vec::new() };
+        let event = Prepare { token, request: Arc::clone(&shared), arguments, rewritten_by: Vec::new() };
         let preparing = ctx.waterfall(event, |prepare: Prepare| async move {
-            Ok(Prepared { arguments: prepare.arguments, rewritten_by: prepare.rewritten_by })
+            let Prepare { token, arguments, rewritten_by, .. } = prepare;
+            Ok(Prepared { token, arguments, rewritten_by })
         });
-        let prepared = contain(preparing).await;
+        let prepared = cancel.run_until_cancelled(contain(preparing)).await;
         let mut request = Arc::unwrap_or_clone(shared);
-        match prepared {
-            Ok(Ok(Prepared { arguments, rewritten_by })) => {
+        let fault = match prepared {
+            Some(Ok(Ok(prepared))) if prepared.token == token => {
+                let Prepared { arguments, rewritten_by, .. } = prepared;
                 if !rewritten_by.is_empty() {
-                    if let Err(mut failure) = self.validate(ctx, entry.as_ref(), &arguments) {
-                        failure.message = format!(
-                            "{} (arguments rewritten by {})",
-                            failure.message,
-                            rewritten_by.join(", ")
-                        );
+                    if let Err(mut failure) = validate(ctx, entry.as_ref(), &arguments) {
+                        let by = rewritten_by.join(", ");
+                        failure.message = format!("{} (arguments rewritten by {by})", failure.message);
                         return refuse(request, entry, failure);
                     }
                     request.arguments = arguments.to_string();
                 }
-                SealedCall { call: ToolCall::seal(request, arguments, rewritten_by), entry, refused: None }
+                let call = ToolCall::seal(request, arguments, rewritten_by, token);
+                return SealedCall { call, entry, refused: None };
             }
-            Ok(Err(error)) => refuse(request, entry, listener_failed("tools/prepare", &error.0)),
-            Err(panic) => refuse(request, entry, listener_failed("tools/prepare", &panic.to_string())),
-        }
+            Some(Ok(Ok(_))) => "it answered with what was prepared for another call".to_owned(),
+            Some(Ok(Err(error))) => error.0,
+            Some(Err(panic)) => panic.to_string(),
+            None => return refuse(request, entry, aborted_before()),
+        };
+        refuse(request, entry, listener_failed("tools/prepare", "the tool was not run", &fault))
     }
-
-    fn validate(&self, ctx: &Ctx, entry: Option<&Arc<Entry>>, arguments: &Value) -> Result<(), ToolFailure> {
-        // An unknown tool is reported at dispatch, so that policies see the name first.
-        let Some(entry) = entry else { return Ok(()) };
-        if !arguments.is_object() {
-            return Err(not_an_object(&arguments.to_string(), "not a JSON object"));
-        }
-        let schema = entry.schema.get_or_init(|| {
-            let validator = ctx.service::<dyn ArgumentValidator>()?;
-            match validator.compile(&entry.spec.parameters) {
-                Ok(schema) => Some(schema),
-                Err(error) => {
-                    tracing::warn!(tool = entry.spec.name, %error, "arguments are checked by type only");
-                    None
-                }
-            }
-        });
-        if let Some(schema) = schema {
-            schema.check(arguments).map_err(|violations| violated(&violations))?;
-        }
-        entry.tool.check(arguments).map_err(|violation| violated(&[violation]))
+    /// Seals a call that is not to be carried out.
+    pub(crate) fn seal_refused(ctx: &Ctx, request: CallRequest, failure: ToolFailure) -> SealedCall {
+        let entry = Self::find(ctx, &request.name);
+        refuse(request, entry, failure)
+    }
+    /// Whether a call that is not sealed yet may run beside others, as far as its arguments tell by now.
+    pub(crate) fn may_overlap(ctx: &Ctx, request: &CallRequest) -> bool {
+        let Some(entry) = Self::find(ctx, &request.name) else { return false };
+        parse(&request.arguments).is_ok_and(|arguments| overlaps(&entry, &arguments))
     }
 }
 
-pub(crate) fn listener_failed(event: &str, detail: &str) -> ToolFailure {
-    let text = format!("a listener of {event} failed, so the call was not carried out: {detail}");
-    ToolFailure::new(ToolFailureCode::LISTENER_FAILED, text)
+fn overlaps(entry: &Entry, arguments: &Value) -> bool {
+    contain_sync(|| entry.tool.parallel(arguments)).unwrap_or_else(|panic| {
+        tracing::warn!(tool = entry.spec.name, %panic, "classifying a call failed; it runs alone");
+        false
+    })
+}
+
+fn validate(ctx: &Ctx, entry: Option<&Arc<Entry>>, arguments: &Value) -> Result<(), ToolFailure> {
+    if !arguments.is_object() {
+        return Err(not_an_object(&arguments.to_string(), "not a JSON object"));
+    }
+    // An unknown tool is reported at dispatch, so that policies see the name first.
+    let Some(entry) = entry else { return Ok(()) };
+    contain_sync(|| fits(ctx, entry, arguments)).unwrap_or_else(|panic| {
+        let text = format!("checking the arguments of tool `{}` failed: {panic}", entry.spec.name);
+        Err(ToolFailure::new(ToolFailureCode::TOOL_PANICKED, text))
+    })
+}
+
+fn fits(ctx: &Ctx, entry: &Entry, arguments: &Value) -> Result<(), ToolFailure> {
+    if entry.schema.get().is_none()
+        && let Some(validator) = ctx.service::<dyn ArgumentValidator>()
+    {
+        let compiled = validator.compile(&entry.spec.parameters).map_err(|error| {
+            tracing::warn!(tool = entry.spec.name, %error, "arguments are checked by type only");
+        });
+        entry.schema.get_or_init(|| compiled.ok());
+    }
+    if let Some(Some(schema)) = entry.schema.get() {
+        schema.check(arguments).map_err(|violations| violated(&violations))?;
+    }
+    entry.tool.check(arguments).map_err(|violation| violated(&[violation]))
 }
 
 fn refuse(request: CallRequest, entry: Option<Arc<Entry>>, failure: ToolFailure) -> SealedCall {
-    SealedCall { call: ToolCall::seal(request, Value::Null, Vec::new()), entry, refused: Some(failure) }
+    let call = ToolCall::seal(request, Value::Null, Vec::new(), CallToken::mint());
+    SealedCall { call, entry, refused: Some(failure) }
 }
 
 fn violated(violations: &[ArgumentViolation]) -> ToolFailure {
-    let list: Vec<String> = violations.iter().map(ToString::to_string).collect();
+    let mut list: Vec<String> =
+        violations.iter().take(LISTED).map(|violation| quoted(&violation.to_string())).collect();
+    if violations.len() > LISTED {
+        list.push(format!("and {} more", violations.len() - LISTED));
+    }
     ToolFailure::new(ToolFailureCode::INVALID_ARGS, format!("invalid arguments: {}", list.join("; ")))
 }
 
-fn not_an_object(text: &str, problem: &str) -> ToolFailure {
+/// The beginning of a text, and how long it is if that is not all.
+fn quoted(text: &str) -> String {
     let end = text.floor_char_boundary(QUOTE.min(text.len()));
-    let more = if end < text.len() { format!("… ({} bytes in all)", text.len()) } else { String::new() };
+    if end == text.len() {
+        text.to_owned()
+    } else {
+        format!("{}… ({} bytes in all)", &text[..end], text.len())
+    }
+}
+
+fn not_an_object(text: &str, problem: &str) -> ToolFailure {
+    let quote = quoted(text);
     let message = format!(
-        "the arguments were cut off or are not a JSON object ({problem}); the tool was not run. Received: {}{more}",
-        &text[..end]
+        "the arguments were cut off or are not a JSON object ({problem}); the tool was not run. Received: {quote}"
     );
     ToolFailure::new(ToolFailureCode::INVALID_ARGS, message)
 }

@@ -4,38 +4,27 @@ use std::sync::Arc;
 use harness_kernel::{Ctx, contain, contain_sync};
 use harness_llm::{Block, Message};
 
+use crate::call::ToolCall;
 use crate::decision::PostToolDecision;
-use crate::dispatch::{Candidate, DispatchedCall, reproduce};
+use crate::dispatch::{Candidate, DispatchedCall, reproduce, unknown};
 use crate::events::{PostExecute, ToolResultNotice};
-use crate::failure::{ToolFailure, ToolFailureCode};
+use crate::failure::{ToolFailure, ToolFailureCode, listener_failed};
 use crate::outcome::{ToolOutcome, ToolReturn};
-use crate::registry::Tools;
-use crate::seal::listener_failed;
+use crate::registry::{Entry, Tools};
 
 impl Tools {
     /// Runs `tools/post-execute`, the tool's `finalize_content` exactly once, and `tools/result`.
     pub async fn settle(&self, ctx: &Ctx, dispatched: DispatchedCall) -> Arc<ToolOutcome> {
-        let DispatchedCall { call, entry, candidate, contexts: deferred } = dispatched;
-        let (returned, content, contexts) = match candidate {
-            Candidate::Final(failure) => (ToolReturn::failure(failure), None, deferred),
-            Candidate::Open(returned) => {
-                let returned = Arc::new(returned);
-                let event = PostExecute { call: call.clone(), returned: Arc::clone(&returned) };
-                let deciding = ctx.waterfall(event, |_| async { Ok(PostToolDecision::accept()) });
-                let decision = contain(deciding).await;
-                let returned = Arc::unwrap_or_clone(returned);
-                match decision {
-                    Ok(Ok(decision)) => apply(returned, decision, deferred, |value| match &entry {
-                        Some(entry) => reproduce(entry, value),
-                        None => Err(ToolFailure::new(ToolFailureCode::UNKNOWN_TOOL, "there is no such tool")),
-                    }),
-                    Ok(Err(error)) => (final_error(&error.0), None, deferred),
-                    Err(panic) => (final_error(&panic.to_string()), None, deferred),
-                }
+        let DispatchedCall { call, entry, candidate, contexts } = dispatched;
+        let entry = entry.as_deref();
+        let mut outcome = match candidate {
+            Candidate::Final(failure) => freeze(ToolReturn::failure(failure), None, contexts),
+            Candidate::Denied(failure) => {
+                transform(ctx, &call, entry, ToolReturn::failure(failure), true, contexts).await
             }
+            Candidate::Open(returned) => transform(ctx, &call, entry, returned, false, contexts).await,
         };
-        let mut outcome = freeze(returned, content, contexts);
-        if let Some(entry) = &entry {
+        if let Some(entry) = entry {
             let last_word =
                 contain_sync(|| entry.tool.finalize_content(&call, &outcome.content, outcome.is_error()));
             match last_word {
@@ -55,34 +44,51 @@ impl Tools {
     }
 }
 
-fn final_error(detail: &str) -> ToolReturn {
-    ToolReturn::failure(listener_failed("tools/post-execute", detail))
-}
-
-type Applied = (ToolReturn, Option<Vec<Block>>, Vec<Message>);
-
-fn apply(
+/// Applies the decision of `tools/post-execute`.
+async fn transform(
+    ctx: &Ctx,
+    call: &ToolCall,
+    entry: Option<&Entry>,
     returned: ToolReturn,
-    decision: PostToolDecision,
+    denied: bool,
     mut deferred: Vec<Message>,
-    revalidate: impl FnOnce(serde_json::Value) -> Result<crate::erased::Produced, ToolFailure>,
-) -> Applied {
+) -> ToolOutcome {
+    let failed = |detail: &str| {
+        ToolReturn::failure(listener_failed("tools/post-execute", "the result is withheld", detail))
+    };
+    let returned = Arc::new(returned);
+    let event = PostExecute { call: call.clone(), returned: Arc::clone(&returned) };
+    let deciding = ctx.waterfall(event, |_| async { Ok(PostToolDecision::accept()) });
+    let decision = match contain(deciding).await {
+        Ok(Ok(decision)) => decision,
+        Ok(Err(error)) => return freeze(failed(&error.0), None, deferred),
+        Err(panic) => return freeze(failed(&panic.to_string()), None, deferred),
+    };
+    let returned = Arc::unwrap_or_clone(returned);
     match decision {
         PostToolDecision::Accept { contexts } => {
             deferred.extend(contexts);
-            (returned, None, deferred)
+            freeze(returned, None, deferred)
         }
         PostToolDecision::AcceptContent { content, contexts } => {
             deferred.extend(contexts);
-            (returned, Some(content), deferred)
+            freeze(returned, Some(content), deferred)
         }
         PostToolDecision::AcceptValue { value, contexts } => {
             deferred.extend(contexts);
-            (ToolReturn { made_by: None, result: revalidate(value) }, None, deferred)
+            let result = match (returned.result, entry) {
+                (Err(denial), _) if denied => {
+                    let text = format!("it gave a value to a call that was denied: {}", denial.message);
+                    return freeze(failed(&text), None, deferred);
+                }
+                (_, Some(entry)) => reproduce(entry, value),
+                (_, None) => Err(unknown(call)),
+            };
+            freeze(ToolReturn { made_by: None, result }, None, deferred)
         }
         PostToolDecision::Block { feedback, contexts } => {
             let failure = ToolFailure::new(ToolFailureCode::BLOCKED, feedback);
-            (ToolReturn::failure(failure), None, contexts)
+            freeze(ToolReturn::failure(failure), None, contexts)
         }
     }
 }

@@ -55,11 +55,22 @@ pub(super) fn ask(workspace: &Workspace) -> Result<Option<Booted>> {
     }
     // `--workspace` takes the features of the test run: nothing is built twice.
     let mut build = cargo::cargo(&workspace.root);
-    build.args(["build", "--quiet", "--workspace", "--example", "catalog", "--message-format", "json-render-diagnostics"]);
+    build.args([
+        "build",
+        "--quiet",
+        "--workspace",
+        "--example",
+        "catalog",
+        "--message-format",
+        "json-render-diagnostics",
+    ]);
     let messages = cargo::output(&mut build)?;
-    let program = executable(&messages).with_context(|| format!("cargo did not say where it built {EXAMPLE}"))?;
+    let program =
+        executable(&messages).with_context(|| format!("cargo did not say where it built {EXAMPLE}"))?;
     let printed = cargo::output(std::process::Command::new(program).current_dir(&workspace.root))?;
-    Ok(Some(serde_json::from_str(&printed).with_context(|| format!("{EXAMPLE} printed something unexpected"))?))
+    Ok(Some(
+        serde_json::from_str(&printed).with_context(|| format!("{EXAMPLE} printed something unexpected"))?,
+    ))
 }
 
 fn executable(messages: &str) -> Option<String> {

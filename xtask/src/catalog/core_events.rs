@@ -46,7 +46,9 @@ fn variants(
     for variant in &body.variants {
         let name = variant.ident.to_string();
         let Some(type_name) = types.get(&name) else { continue };
-        let class = classes.get(&name).with_context(|| format!("{path}: `Body::class` has no plain arm for `{name}`"))?;
+        let class = classes
+            .get(&name)
+            .with_context(|| format!("{path}: `Body::class` has no plain arm for `{name}`"))?;
         let data = match &variant.fields {
             Fields::Unnamed(fields) => fields.unnamed.first().map(|field| &field.ty),
             _ => None,
@@ -73,12 +75,12 @@ fn arms(items: &[&Item], method: &str, read: impl Fn(&Expr) -> Option<String>) -
         _ => None,
     });
     let matched = implementations.flat_map(|item: &ItemImpl| &item.items).find_map(|item| match item {
-        ImplItem::Fn(function) if function.sig.ident == method => function.block.stmts.iter().find_map(|statement| {
-            match statement {
+        ImplItem::Fn(function) if function.sig.ident == method => {
+            function.block.stmts.iter().find_map(|statement| match statement {
                 syn::Stmt::Expr(Expr::Match(matched), _) => Some(matched),
                 _ => None,
-            }
-        }),
+            })
+        }
         _ => None,
     });
     let mut found = BTreeMap::new();

@@ -94,7 +94,12 @@ impl Names {
             _ => {}
         }
     }
-    fn add_type(&mut self, name: String, attributes: &[syn::Attribute], fields: Vec<(String, String, String)>) {
+    fn add_type(
+        &mut self,
+        name: String,
+        attributes: &[syn::Attribute],
+        fields: Vec<(String, String, String)>,
+    ) {
         let prose = prose::of_doc(&doc_text(attributes));
         self.types.insert(name, Declared { prose, fields });
     }

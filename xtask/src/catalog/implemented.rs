@@ -7,7 +7,9 @@ use syn::visit::Visit;
 use syn::{Expr, ExprLit, ImplItem, Item, ItemImpl, Lit, Stmt, Type};
 
 use super::declared::{Names, renamed_imports, type_name};
-use super::scan::{Catalog, EventEntry, Mode, Place, PluginEntry, ServiceEntry, SessionEventEntry, enter, product_items};
+use super::scan::{
+    Catalog, EventEntry, Mode, Place, PluginEntry, ServiceEntry, SessionEventEntry, enter, product_items,
+};
 use super::signature;
 use crate::source::SourceFile;
 
@@ -41,7 +43,10 @@ pub(super) fn read(file: &SourceFile, names: &Names, catalog: &mut Catalog) -> R
                 let mode = match modes.get(target).map(Vec::as_slice) {
                     Some([mode]) => mode.clone(),
                     Some(_) => bail!("{}: `{target}` implements more than one mode", at()),
-                    None => bail!("{}: `{target}` has no mode; implement one beside `Event`, in the same file", at()),
+                    None => bail!(
+                        "{}: `{target}` has no mode; implement one beside `Event`, in the same file",
+                        at()
+                    ),
                 };
                 let entry = EventEntry { place: place.clone(), declared: names.declared(target), mode };
                 enter(&mut catalog.events, "event", name, &file.path, entry)?;
@@ -60,7 +65,8 @@ pub(super) fn read(file: &SourceFile, names: &Names, catalog: &mut Catalog) -> R
             "PluginEvent" => {
                 let Some(name) = string("TYPE").transpose()? else { continue };
                 let class = constant_of(item, "CLASS").and_then(last_word);
-                let class = class.with_context(|| format!("{}: `CLASS` of `{target}` is not a plain variant", at()))?;
+                let class = class
+                    .with_context(|| format!("{}: `CLASS` of `{target}` is not a plain variant", at()))?;
                 let entry = SessionEventEntry {
                     place: place.clone(),
                     class: class.to_lowercase(),
@@ -72,9 +78,12 @@ pub(super) fn read(file: &SourceFile, names: &Names, catalog: &mut Catalog) -> R
             }
             "Plugin" => {
                 // The kernel's own forwarding for `Arc<P>` is no plugin.
-                let Some(needs) = associated_type(item, "Deps").filter(|_| names.declares(target)) else { continue };
-                let name = returned_string(item, names)
-                    .with_context(|| format!("{}: `name` of `{target}` must return a string literal", at()))?;
+                let Some(needs) = associated_type(item, "Deps").filter(|_| names.declares(target)) else {
+                    continue;
+                };
+                let name = returned_string(item, names).with_context(|| {
+                    format!("{}: `name` of `{target}` must return a string literal", at())
+                })?;
                 let entry = PluginEntry {
                     place: place.clone(),
                     declared: names.declared(target),

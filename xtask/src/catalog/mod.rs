@@ -56,7 +56,10 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
         findings.extend(compare(name, there.as_deref(), text));
     }
     for name in leftovers(&folder, &pages)? {
-        findings.push(Finding::whole(format!("{FOLDER}/{name}"), "is not a page of the catalog; run `cargo xtask catalog`"));
+        findings.push(Finding::whole(
+            format!("{FOLDER}/{name}"),
+            "is not a page of the catalog; run `cargo xtask catalog`",
+        ));
     }
     for finding in &findings {
         println!("{finding}");
@@ -116,7 +119,10 @@ mod tests {
     fn a_stale_page_is_named_with_the_command() {
         let compare = |there| compare("events.md", there, "a\nb\n").into_iter().collect::<Vec<_>>();
         assert_findings(&compare(Some("a\nb\n")), &[]);
-        assert_findings(&compare(Some("a\nc\n")), &["docs/catalog/events.md:2: is stale from here on; run `cargo xtask catalog`"]);
+        assert_findings(
+            &compare(Some("a\nc\n")),
+            &["docs/catalog/events.md:2: is stale from here on; run `cargo xtask catalog`"],
+        );
         assert_findings(&compare(Some("a\n")), &["docs/catalog/events.md:2: is stale"]);
         assert_findings(&compare(None), &["docs/catalog/events.md: is missing"]);
     }

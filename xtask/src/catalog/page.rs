@@ -2,10 +2,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use super::Pages;
 use super::declared::Declared;
 use super::prose::{after_name, first_sentence};
 use super::scan::{Catalog, EventEntry, Mode, Place};
-use super::Pages;
 
 /// First lines of every page.
 pub(super) fn head(title: &str, introduction: &str) -> String {
@@ -33,7 +33,13 @@ fn events(catalog: &Catalog) -> String {
     page.push_str("\n| event | mode | package | |\n|---|---|---|---|\n");
     for (name, event) in &catalog.events {
         let said = first_sentence(&after_name(&event.declared.prose, name));
-        let _ = writeln!(page, "| [`{name}`](#{}) | {} | {} | {said} |", anchor(name), event.mode.word(), event.place.package);
+        let _ = writeln!(
+            page,
+            "| [`{name}`](#{}) | {} | {} | {said} |",
+            anchor(name),
+            event.mode.word(),
+            event.place.package
+        );
     }
     for (name, event) in &catalog.events {
         let _ = write!(page, "\n## `{name}`\n\n{}", event_facts(event));
@@ -75,7 +81,8 @@ fn services(catalog: &Catalog) -> String {
         let providers = service.providers.join(", ");
         let key = &service.key;
         let package = &service.place.package;
-        let _ = writeln!(page, "| [`{name}`](#{}) | `{key}` | {package} | {providers} | {said} |", anchor(name));
+        let _ =
+            writeln!(page, "| [`{name}`](#{}) | `{key}` | {package} | {providers} | {said} |", anchor(name));
     }
     for (name, service) in &catalog.services {
         let _ = write!(page, "\n## `{name}`\n\n`{}`. {}\n", service.key, source(&service.place));
@@ -110,7 +117,8 @@ fn session_events(catalog: &Catalog) -> String {
             Some(false) => "no",
         };
         let (class, package) = (&event.class, &event.place.package);
-        let _ = writeln!(page, "| [`{name}`](#{}) | {class} | {required} | {package} | {said} |", anchor(name));
+        let _ =
+            writeln!(page, "| [`{name}`](#{}) | {class} | {required} | {package} | {said} |", anchor(name));
     }
     for (name, event) in &catalog.session_events {
         let _ = write!(page, "\n## `{name}`\n\nData `{}`. {}\n", event.data, source(&event.place));
@@ -129,7 +137,11 @@ fn plugins(catalog: &Catalog) -> String {
     for (name, plugin) in &catalog.plugins {
         let needs = if plugin.needs == "()" { "nothing".into() } else { format!("`{}`", plugin.needs) };
         let said = first_sentence(&plugin.declared.prose);
-        let _ = writeln!(page, "| `{name}` | `{}` | {} | {needs} | {said} |", plugin.type_name, plugin.place.package);
+        let _ = writeln!(
+            page,
+            "| `{name}` | `{}` | {} | {needs} | {said} |",
+            plugin.type_name, plugin.place.package
+        );
     }
     page
 }
@@ -234,12 +246,21 @@ mod tests {
         let events = &pages["events.md"];
         assert!(events.contains("| [`x/ran`](#xran) | notice | x | It `Ran` well. |"), "{events}");
         assert!(events.contains("- `time: u64`: How long, in milliseconds.\n"), "{events}");
-        assert!(events.contains("A waterfall; gives `Result<u8, Error>`. Declared in [x](../../crates/x/src/a.rs)."));
-        assert!(!events.contains("fake") && !events.contains("hidden") && !events.contains("secret"), "{events}");
+        assert!(
+            events.contains(
+                "A waterfall; gives `Result<u8, Error>`. Declared in [x](../../crates/x/src/a.rs)."
+            )
+        );
+        assert!(
+            !events.contains("fake") && !events.contains("hidden") && !events.contains("secret"),
+            "{events}"
+        );
         let services = &pages["services.md"];
         assert!(services.contains("| [`runner`](#runner) | `dyn Runner` | x | x | Does it. |"), "{services}");
         assert!(services.contains("/// Runs.\nasync fn run(&self, what: Run) -> u8;\n"), "{services}");
-        assert!(pages["session-events.md"].contains("| [`x/note`](#xnote) | execution | no | x | Notes it. |"));
+        assert!(
+            pages["session-events.md"].contains("| [`x/note`](#xnote) | execution | no | x | Notes it. |")
+        );
         let plugin = "| `local` | `Local` | x | `(Arc<dyn Other>, Lazy<dyn Approval>)` | Plugs it. |";
         assert!(pages["plugins.md"].contains(plugin), "{}", pages["plugins.md"]);
     }
@@ -262,7 +283,10 @@ mod tests {
             "impl Event for A { const NAME: &'static str = \"a\"; } impl Notice for A {} impl Serial for A { type Answer = u8; }",
             "more than one mode",
         );
-        refused("impl Service for A { const NAME: &'static str = concat!(\"a\"); }", "must be a string literal");
+        refused(
+            "impl Service for A { const NAME: &'static str = concat!(\"a\"); }",
+            "must be a string literal",
+        );
         refused(
             "impl Service for A { const NAME: &'static str = \"a\"; }\nimpl Service for B { const NAME: &'static str = \"a\"; }",
             "service `a` is declared twice",
@@ -277,7 +301,12 @@ mod tests {
             /// A turn.\npub struct Turn { /// Its number.\npub turn: u32 }";
         let file = SourceFile::parse("crates/s/src/body.rs", "harness-session", Role::Product, text).unwrap();
         let page = source_pages(&scan(&[file]).unwrap()).remove("session-events.md").unwrap();
-        assert!(page.contains("| [`turn/start`](#turnstart) | execution | core | harness-session | A turn opens. |"), "{page}");
+        assert!(
+            page.contains(
+                "| [`turn/start`](#turnstart) | execution | core | harness-session | A turn opens. |"
+            ),
+            "{page}"
+        );
         assert!(page.contains("Data `Turn`.") && page.contains("- `turn: u32`: Its number."), "{page}");
     }
 }

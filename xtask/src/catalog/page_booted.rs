@@ -27,8 +27,10 @@ fn tools(tools: &[Tool]) -> Result<String> {
         let _ = writeln!(page, "| `{}` | {} |", tool.name, tool.bytes());
     }
     for tool in tools {
-        let schema = serde_json::to_string_pretty(&tool.parameters).context("a tool's schema cannot be printed")?;
-        let _ = write!(page, "\n## `{}`\n\n{}\n\n```json\n{schema}\n```\n", tool.name, tool.description.trim());
+        let schema =
+            serde_json::to_string_pretty(&tool.parameters).context("a tool's schema cannot be printed")?;
+        let _ =
+            write!(page, "\n## `{}`\n\n{}\n\n```json\n{schema}\n```\n", tool.name, tool.description.trim());
     }
     Ok(page)
 }
@@ -58,7 +60,9 @@ struct Row {
 fn flatten(root: &Value, schema: &Value, key: &str, depth: usize, rows: &mut Vec<Row>) -> Result<()> {
     anyhow::ensure!(depth < 16, "the schema of `{key}` contains itself");
     let (target, nullable) = resolve(root, schema)?;
-    if let Some(properties) = target.get("properties").and_then(Value::as_object).filter(|found| !found.is_empty()) {
+    if let Some(properties) =
+        target.get("properties").and_then(Value::as_object).filter(|found| !found.is_empty())
+    {
         let mut names: Vec<_> = properties.iter().collect();
         names.sort_by_key(|(name, _)| name.as_str());
         for (name, property) in names {
@@ -74,7 +78,9 @@ fn flatten(root: &Value, schema: &Value, key: &str, depth: usize, rows: &mut Vec
     rows.push(Row {
         key: key.to_owned(),
         of_type: type_of(root, target, depth)? + if nullable { ", optional" } else { "" },
-        default: default.map(|value| format!("`{}`", value.to_string().replace('|', "\\|"))).unwrap_or_default(),
+        default: default
+            .map(|value| format!("`{}`", value.to_string().replace('|', "\\|")))
+            .unwrap_or_default(),
         said: first_sentence(said.unwrap_or_default()),
     });
     Ok(())
@@ -89,14 +95,16 @@ fn resolve<'a>(root: &'a Value, schema: &'a Value) -> Result<(&'a Value, bool)> 
     let (mut schema, mut nullable) = (schema, false);
     for _ in 0..16 {
         if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
-            let pointer = reference.strip_prefix('#').with_context(|| format!("`{reference}` is outside of the schema"))?;
+            let pointer = reference
+                .strip_prefix('#')
+                .with_context(|| format!("`{reference}` is outside of the schema"))?;
             schema = root.pointer(pointer).with_context(|| format!("`{reference}` leads nowhere"))?;
             continue;
         }
         let choices = schema.get("anyOf").or_else(|| schema.get("oneOf")).and_then(Value::as_array);
         let real: Vec<_> = choices.into_iter().flatten().filter(|choice| choice["type"] != "null").collect();
         match (real.as_slice(), choices.map_or(0, Vec::len)) {
-            ([only], count) if count == 2 => {
+            ([only], 2) => {
                 schema = only;
                 nullable = true;
             }
@@ -109,7 +117,12 @@ fn resolve<'a>(root: &'a Value, schema: &'a Value) -> Result<(&'a Value, bool)> 
 fn type_of(root: &Value, schema: &Value, depth: usize) -> Result<String> {
     anyhow::ensure!(depth < 16, "the schema contains itself");
     let quoted = |values: &[Value]| {
-        values.iter().filter(|value| !value.is_null()).map(|value| format!("`{value}`")).collect::<Vec<_>>().join(" or ")
+        values
+            .iter()
+            .filter(|value| !value.is_null())
+            .map(|value| format!("`{value}`"))
+            .collect::<Vec<_>>()
+            .join(" or ")
     };
     if let Some(values) = schema.get("enum").and_then(Value::as_array) {
         return Ok(quoted(values));
@@ -122,13 +135,18 @@ fn type_of(root: &Value, schema: &Value, depth: usize) -> Result<String> {
         return Ok(choices.collect::<Result<Vec<_>>>()?.join(" or "));
     }
     if schema["type"] == "array" {
-        let of = schema.get("items").map(|items| type_of(root, resolve(root, items)?.0, depth + 1)).transpose()?;
+        let of =
+            schema.get("items").map(|items| type_of(root, resolve(root, items)?.0, depth + 1)).transpose()?;
         return Ok(format!("list of {}", of.unwrap_or_else(|| "any".into())));
     }
     Ok(match schema.get("type") {
         Some(Value::String(name)) => name.clone(),
         Some(Value::Array(names)) => {
-            let names: Vec<_> = names.iter().filter_map(Value::as_str).map(|name| if name == "null" { "none" } else { name }).collect();
+            let names: Vec<_> = names
+                .iter()
+                .filter_map(Value::as_str)
+                .map(|name| if name == "null" { "none" } else { name })
+                .collect();
             names.join(" or ")
         }
         _ => "any".into(),
@@ -174,9 +192,16 @@ mod tests {
 
     #[test]
     fn tools_are_shown_as_a_model_sees_them() {
-        let tool = Tool { name: "read".into(), description: "Reads.".into(), parameters: json!({ "type": "object" }) };
+        let tool = Tool {
+            name: "read".into(),
+            description: "Reads.".into(),
+            parameters: json!({ "type": "object" }),
+        };
         let page = tools(&[tool]).unwrap();
         assert!(page.contains("| `read` | 69 |"), "{page}");
-        assert!(page.contains("\n## `read`\n\nReads.\n\n```json\n{\n  \"type\": \"object\"\n}\n```\n"), "{page}");
+        assert!(
+            page.contains("\n## `read`\n\nReads.\n\n```json\n{\n  \"type\": \"object\"\n}\n```\n"),
+            "{page}"
+        );
     }
 }

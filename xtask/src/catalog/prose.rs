@@ -1,4 +1,5 @@
 //! Documentation comments as text of a page.
+use std::fmt::Write as _;
 
 /// The prose without examples and without link targets that only rustdoc knows.
 pub(super) fn of_doc(doc: &str) -> String {
@@ -47,7 +48,7 @@ fn unlink(line: &str) -> String {
         let target = after.strip_prefix('(').and_then(|target| Some((&target[..target.find(')')?], target)));
         match target {
             Some((target, _)) if target.contains("://") => {
-                text.push_str(&format!("[{inner}]({target})"));
+                let _ = write!(text, "[{inner}]({target})");
                 rest = &after[target.len() + 2..];
             }
             Some((target, _)) => {
@@ -59,7 +60,7 @@ fn unlink(line: &str) -> String {
                 rest = after;
             }
             None => {
-                text.push_str(&format!("[{inner}]"));
+                let _ = write!(text, "[{inner}]");
                 rest = after;
             }
         }

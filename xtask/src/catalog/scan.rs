@@ -106,8 +106,11 @@ pub(super) fn scan(files: &[SourceFile]) -> Result<Catalog> {
         core_events::read(&files, &names, &mut catalog)?;
     }
     for service in catalog.services.values_mut() {
-        service.providers =
-            provided.iter().filter(|(key, _)| *key == service.key).map(|(_, package)| package.clone()).collect();
+        service.providers = provided
+            .iter()
+            .filter(|(key, _)| *key == service.key)
+            .map(|(_, package)| package.clone())
+            .collect();
         service.providers.sort();
         service.providers.dedup();
     }

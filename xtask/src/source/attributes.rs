@@ -10,7 +10,8 @@ pub(crate) fn doc_text(attributes: &[Attribute]) -> String {
         },
         _ => None,
     });
-    let lines: Vec<_> = lines.map(|line| line.strip_prefix(' ').unwrap_or(&line).trim_end().to_owned()).collect();
+    let lines: Vec<_> =
+        lines.map(|line| line.strip_prefix(' ').unwrap_or(&line).trim_end().to_owned()).collect();
     lines.join("\n").trim().to_owned()
 }
 
@@ -40,7 +41,8 @@ fn conditions(attributes: &[Attribute]) -> impl Iterator<Item = Meta> + '_ {
 /// True when the condition cannot hold without `leaf`: `leaf`, `all(.., leaf)`, `any(leaf, leaf)`.
 fn needs(condition: &Meta, leaf: &dyn Fn(&Meta) -> bool) -> bool {
     let Meta::List(list) = condition else { return leaf(condition) };
-    let Ok(inner) = list.parse_args_with(syn::punctuated::Punctuated::<Meta, syn::Token![,]>::parse_terminated)
+    let Ok(inner) =
+        list.parse_args_with(syn::punctuated::Punctuated::<Meta, syn::Token![,]>::parse_terminated)
     else {
         return false;
     };

@@ -74,7 +74,11 @@ impl SourceFile {
     }
     /// Lines that are not only for tests, comments and blank ones included.
     pub(crate) fn product_lines(&self) -> usize {
-        if self.role == Role::Product { (1..=self.lines).filter(|line| !self.is_test_line(*line)).count() } else { 0 }
+        if self.role == Role::Product {
+            (1..=self.lines).filter(|line| !self.is_test_line(*line)).count()
+        } else {
+            0
+        }
     }
 }
 

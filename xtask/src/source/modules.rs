@@ -12,9 +12,11 @@ use crate::workspace::Workspace;
 pub(crate) fn load(workspace: &Workspace) -> Result<Vec<SourceFile>> {
     let mut files = Vec::new();
     for path in workspace.files.iter().filter(|path| is_rust(path)) {
-        let package = workspace.members.iter().filter(|member| path.starts_with(&format!("{}/", member.folder)));
+        let package =
+            workspace.members.iter().filter(|member| path.starts_with(&format!("{}/", member.folder)));
         let package = package.max_by_key(|member| member.folder.len());
-        let (name, folder) = package.map_or(("", ""), |member| (member.name.as_str(), member.folder.as_str()));
+        let (name, folder) =
+            package.map_or(("", ""), |member| (member.name.as_str(), member.folder.as_str()));
         let below = path.strip_prefix(folder).unwrap_or(path).trim_start_matches('/');
         // Roots of targets say what the files below them are; the rest is found from there.
         let role = if !below.starts_with("src/") {
@@ -36,15 +38,22 @@ fn is_rust(path: &str) -> bool {
 
 fn is_root(below: &str) -> bool {
     let parts: Vec<_> = below.split('/').collect();
-    matches!(parts.as_slice(), ["src", "lib.rs" | "main.rs"] | ["src", "bin", _] | ["src", "bin", _, "main.rs"])
+    matches!(
+        parts.as_slice(),
+        ["src", "lib.rs" | "main.rs"] | ["src", "bin", _] | ["src", "bin", _, "main.rs"]
+    )
 }
 
 /// Follows `mod name;` from the roots. A file that several roots reach has the role nearest to the product.
 fn assign_roles(files: &mut [SourceFile]) {
     let by_path: BTreeMap<String, usize> =
         files.iter().enumerate().map(|(index, file)| (file.path.clone(), index)).collect();
-    let mut queue: VecDeque<usize> =
-        files.iter().enumerate().filter(|(_, file)| file.role == Role::Product).map(|(index, _)| index).collect();
+    let mut queue: VecDeque<usize> = files
+        .iter()
+        .enumerate()
+        .filter(|(_, file)| file.role == Role::Product)
+        .map(|(index, _)| index)
+        .collect();
     while let Some(index) = queue.pop_front() {
         let mut children = Vec::new();
         let file = &files[index];
@@ -132,7 +141,10 @@ mod tests {
     #[test]
     fn the_module_tree_decides_the_role() {
         let found = roles(&[
-            ("crates/a/src/lib.rs", "mod one; #[cfg(feature = \"contract\")] pub mod contract; #[cfg(test)] mod tests;"),
+            (
+                "crates/a/src/lib.rs",
+                "mod one; #[cfg(feature = \"contract\")] pub mod contract; #[cfg(test)] mod tests;",
+            ),
             ("crates/a/src/one.rs", "mod two; #[cfg(test)] #[path = \"one_tests.rs\"] mod tests;"),
             ("crates/a/src/one/two.rs", ""),
             ("crates/a/src/one_tests.rs", ""),

@@ -66,7 +66,10 @@ pub(super) fn check(closure: &Closure) -> Vec<Finding> {
     if count > limit {
         findings.push(Finding::whole(
             &closure.manifest,
-            format!("`{}` ({}) is made of {count} packages, at most {limit} are allowed", closure.package, closure.kind),
+            format!(
+                "`{}` ({}) is made of {count} packages, at most {limit} are allowed",
+                closure.package, closure.kind
+            ),
         ));
     }
     if closure.kind != Kind::App {

@@ -5,16 +5,20 @@ use crate::workspace::Member;
 
 const TABLE: &str = "xtask/src/tidy/layers.rs";
 /// Where a boxed error without a code would reach users of a library.
-const APPS_ONLY: &[(&str, &str)] =
-    &[("anyhow", "a library's errors are typed"), ("tracing-subscriber", "the program decides where traces go")];
+const APPS_ONLY: &[(&str, &str)] = &[
+    ("anyhow", "a library's errors are typed"),
+    ("tracing-subscriber", "the program decides where traces go"),
+];
 
 pub(super) fn check(members: &[Member]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for member in members {
         match kind_of(&member.name) {
             Some(_) => edges(member, members, &mut findings),
-            None => findings
-                .push(Finding::whole(member.manifest(), format!("`{}` has no kind yet; list it in {TABLE}", member.name))),
+            None => findings.push(Finding::whole(
+                member.manifest(),
+                format!("`{}` has no kind yet; list it in {TABLE}", member.name),
+            )),
         }
         if member.folder.starts_with("crates/") {
             outside(member, &mut findings);
@@ -29,7 +33,9 @@ fn edges(member: &Member, members: &[Member], findings: &mut Vec<Finding>) {
     for dependency in member.dependencies.iter().filter(|dependency| !dependency.is_dev()) {
         let ours = members.iter().any(|other| other.name == dependency.name);
         let Some(on) = kind_of(&dependency.name).filter(|_| ours) else { continue };
-        let excepted = EXCEPTIONS.iter().any(|(from, to, _)| (*from, *to) == (member.name.as_str(), dependency.name.as_str()));
+        let excepted = EXCEPTIONS
+            .iter()
+            .any(|(from, to, _)| (*from, *to) == (member.name.as_str(), dependency.name.as_str()));
         if !excepted && !kind.may_use().contains(&on) {
             let allowed: Vec<_> = kind.may_use().iter().map(ToString::to_string).collect();
             let allowed = if allowed.is_empty() { "nothing of ours".to_owned() } else { allowed.join(", ") };
@@ -59,15 +65,22 @@ fn outside(member: &Member, findings: &mut Vec<Finding>) {
 fn stale(members: &[Member], findings: &mut Vec<Finding>) {
     for (name, _) in LAYERS {
         if !members.iter().any(|member| member.name == *name) {
-            findings.push(Finding::whole(TABLE, format!("`{name}` is listed, but there is no such package; remove it")));
+            findings.push(Finding::whole(
+                TABLE,
+                format!("`{name}` is listed, but there is no such package; remove it"),
+            ));
         }
     }
     for (from, to, _) in EXCEPTIONS {
         let used = members.iter().any(|member| {
-            member.name == *from && member.dependencies.iter().any(|dependency| dependency.name == *to && !dependency.is_dev())
+            member.name == *from
+                && member.dependencies.iter().any(|dependency| dependency.name == *to && !dependency.is_dev())
         });
         if !used {
-            findings.push(Finding::whole(TABLE, format!("the exception `{from}` on `{to}` is not used; remove it")));
+            findings.push(Finding::whole(
+                TABLE,
+                format!("the exception `{from}` on `{to}` is not used; remove it"),
+            ));
         }
     }
 }
@@ -84,7 +97,10 @@ mod tests {
             .iter()
             .map(|(name, kind)| Member {
                 name: (*name).into(),
-                folder: format!("{}/{name}", if *kind == super::super::layers::Kind::App { "apps" } else { "crates" }),
+                folder: format!(
+                    "{}/{name}",
+                    if *kind == super::super::layers::Kind::App { "apps" } else { "crates" }
+                ),
                 description: String::new(),
                 dependencies: Vec::new(),
             })
@@ -152,7 +168,9 @@ mod tests {
     #[test]
     fn an_exception_that_nobody_uses_is_stale() {
         let mut members = workspace(&[]);
-        members.iter_mut().for_each(|member| member.dependencies.clear());
+        for member in &mut members {
+            member.dependencies.clear();
+        }
         assert_findings(&check(&members), &["the exception `harness-llm-chat-completions` on `harness-llm`"]);
     }
 }

@@ -63,8 +63,11 @@ pub(super) const LAYERS: &[(&str, Kind)] = &[
 ];
 
 /// Edges that the rules would refuse, each with its reason.
-pub(super) const EXCEPTIONS: &[(&str, &str, &str)] =
-    &[("harness-llm-chat-completions", "harness-llm", "a wire format is a translation of the model vocabulary")];
+pub(super) const EXCEPTIONS: &[(&str, &str, &str)] = &[(
+    "harness-llm-chat-completions",
+    "harness-llm",
+    "a wire format is a translation of the model vocabulary",
+)];
 
 /// The kind of a package; `None` when the table does not list it.
 pub(super) fn kind_of(package: &str) -> Option<Kind> {

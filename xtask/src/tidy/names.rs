@@ -5,12 +5,14 @@ const EMPTY_WORDS: &[&str] = &["util", "utils", "common", "helper", "helpers", "
 
 pub(super) fn check(path: &str) -> Vec<Finding> {
     let ours = ["crates/", "apps/", "xtask/", "tests/"].iter().any(|start| path.starts_with(start));
-    if !ours || !path.rsplit('.').next().is_some_and(|extension| extension == "rs") {
+    if !ours || path.rsplit('.').next() != Some("rs") {
         return Vec::new();
     }
     let words = path.trim_end_matches(".rs").split(['/', '_', '-', '.']);
     let empty = words.filter(|word| EMPTY_WORDS.contains(word));
-    empty.map(|word| Finding::whole(path, format!("`{word}` says nothing: name the file after its concept"))).collect()
+    empty
+        .map(|word| Finding::whole(path, format!("`{word}` says nothing: name the file after its concept")))
+        .collect()
 }
 
 #[cfg(test)]

@@ -2,13 +2,18 @@
 use crate::finding::Finding;
 
 /// Starts of absolute paths that mean nothing on another machine. Split, so that this file has none.
-const FOLDERS: &[&str] = &[concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/Use", "rs/"), concat!("/tmp/tar", "get")];
+const FOLDERS: &[&str] =
+    &[concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/Use", "rs/"), concat!("/tmp/tar", "get")];
 
 pub(super) fn check(path: &str, text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (index, line) in text.lines().enumerate() {
         if let Some(folder) = FOLDERS.iter().find(|folder| has_absolute(line, folder)) {
-            findings.push(Finding::at(path, index + 1, format!("names `{folder}…`, a folder of one machine")));
+            findings.push(Finding::at(
+                path,
+                index + 1,
+                format!("names `{folder}…`, a folder of one machine"),
+            ));
         }
     }
     findings
@@ -29,7 +34,8 @@ mod tests {
 
     #[test]
     fn absolute_paths_of_a_machine_are_refused() {
-        let text = format!("ok\nsee {0}main/a.rs\npath = \"{0}b\"\nuser/{0}c\n$HOME{0}d\n", concat!("/wo", "rk/"));
+        let text =
+            format!("ok\nsee {0}main/a.rs\npath = \"{0}b\"\nuser/{0}c\n$HOME{0}d\n", concat!("/wo", "rk/"));
         assert_findings(&check("docs/a.md", &text), &["docs/a.md:2: names", "docs/a.md:3: names"]);
     }
 }

@@ -7,7 +7,8 @@ const LIMITATIONS: &str = "## Known limitations";
 pub(super) fn check(member: &Member, readme: Option<&str>) -> Vec<Finding> {
     let mut findings = Vec::new();
     if member.description.trim().is_empty() || member.description.trim().eq_ignore_ascii_case("todo") {
-        findings.push(Finding::whole(member.manifest(), "`description` does not say what the package is for"));
+        findings
+            .push(Finding::whole(member.manifest(), "`description` does not say what the package is for"));
     }
     let path = format!("{}/README.md", member.folder);
     let Some(readme) = readme else {
@@ -19,7 +20,11 @@ pub(super) fn check(member: &Member, readme: Option<&str>) -> Vec<Finding> {
         Some(at) => {
             let section = readme.lines().skip(at + 1).take_while(|line| !line.starts_with("## "));
             if section.filter(|line| !line.trim().is_empty()).count() == 0 {
-                findings.push(Finding::at(path, at + 1, format!("`{LIMITATIONS}` is empty; write what it does not do")));
+                findings.push(Finding::at(
+                    path,
+                    at + 1,
+                    format!("`{LIMITATIONS}` is empty; write what it does not do"),
+                ));
             }
         }
     }
@@ -48,6 +53,9 @@ mod tests {
         assert_findings(&check(&member("A thing"), None), &["README.md: is missing"]);
         assert_findings(&check(&member("A thing"), Some("# a\n")), &["has no section"]);
         let empty = "# a\n## Known limitations\n\n## More\ntext\n";
-        assert_findings(&check(&member("A thing"), Some(empty)), &["README.md:2: `## Known limitations` is empty"]);
+        assert_findings(
+            &check(&member("A thing"), Some(empty)),
+            &["README.md:2: `## Known limitations` is empty"],
+        );
     }
 }

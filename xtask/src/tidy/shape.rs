@@ -19,11 +19,19 @@ pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
         findings.push(Finding::whole(&file.path, "no `mod` declares this file, so nothing compiles it"));
     }
     if file.role != Role::Test && !starts_with_doc(&file.syntax) {
-        findings.push(Finding::at(&file.path, 1, "the file does not start with a `//!` line that says what it is for"));
+        findings.push(Finding::at(
+            &file.path,
+            1,
+            "the file does not start with a `//!` line that says what it is for",
+        ));
     }
     if name == "lib.rs" {
         if file.lines > LIB_LINES {
-            findings.push(Finding::at(&file.path, LIB_LINES + 1, format!("lib.rs has {} lines, at most {LIB_LINES}", file.lines)));
+            findings.push(Finding::at(
+                &file.path,
+                LIB_LINES + 1,
+                format!("lib.rs has {} lines, at most {LIB_LINES}", file.lines),
+            ));
         }
         for item in file.syntax.items.iter().filter(|item| !belongs_in_lib(item)) {
             let message = "lib.rs holds docs, `mod` and `pub use` only; move this to a module of its own";
@@ -32,7 +40,11 @@ pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
     }
     for word in words(&file.tokens) {
         if word.bang && UNFINISHED.contains(&word.text.as_str()) && !file.is_test_line(word.line) {
-            findings.push(Finding::at(&file.path, word.line, format!("`{}!` is left in the source", word.text)));
+            findings.push(Finding::at(
+                &file.path,
+                word.line,
+                format!("`{}!` is left in the source", word.text),
+            ));
         }
     }
     findings
@@ -70,20 +82,40 @@ mod tests {
     fn a_good_file_has_no_findings() {
         let text = "//! A.\nmod b;\npub use b::B;\n#[cfg(doctest)]\nstruct ReadmeExamples;\n";
         found("crates/a/src/lib.rs", Role::Product, text, &[]);
-        found("crates/a/src/lib.rs", Role::Product, "#![doc = include_str!(\"../README.md\")]\nmod b;\n", &[]);
+        found(
+            "crates/a/src/lib.rs",
+            Role::Product,
+            "#![doc = include_str!(\"../README.md\")]\nmod b;\n",
+            &[],
+        );
         found("crates/a/tests/b.rs", Role::Test, "fn a() { todo!() }\n", &[]);
     }
 
     #[test]
     fn a_module_without_docs_is_refused() {
-        found("crates/a/src/b.rs", Role::Product, "// not a doc\nfn a() {}\n", &["b.rs:1: the file does not start"]);
-        found("crates/a/src/b.rs", Role::Product, "#![deny(missing_docs)]\n", &["b.rs:1: the file does not start"]);
+        found(
+            "crates/a/src/b.rs",
+            Role::Product,
+            "// not a doc\nfn a() {}\n",
+            &["b.rs:1: the file does not start"],
+        );
+        found(
+            "crates/a/src/b.rs",
+            Role::Product,
+            "#![deny(missing_docs)]\n",
+            &["b.rs:1: the file does not start"],
+        );
     }
 
     #[test]
     fn code_in_lib_is_refused() {
         let text = "//! A.\nmod b;\nfn helper() {}\nuse b::B;\nmod c { }\nstruct D;\n";
-        found("crates/a/src/lib.rs", Role::Product, text, &["lib.rs:3:", "lib.rs:4:", "lib.rs:5:", "lib.rs:6:"]);
+        found(
+            "crates/a/src/lib.rs",
+            Role::Product,
+            text,
+            &["lib.rs:3:", "lib.rs:4:", "lib.rs:5:", "lib.rs:6:"],
+        );
         let long = format!("//! A.\n{}", "pub use b::B;\n".repeat(60));
         found("crates/a/src/lib.rs", Role::Product, &long, &["lib.rs:61: lib.rs has 61 lines"]);
     }

@@ -22,7 +22,8 @@ pub(super) fn check(files: &[SourceFile]) -> Vec<Finding> {
         })
         .collect();
     for (package, limit) in PACKAGE_LINES {
-        let lines: usize = files.iter().filter(|file| file.package == *package).map(SourceFile::product_lines).sum();
+        let lines: usize =
+            files.iter().filter(|file| file.package == *package).map(SourceFile::product_lines).sum();
         if lines > *limit {
             findings.push(Finding::whole(
                 format!("crates/{package}/src"),
@@ -42,7 +43,8 @@ fn median(files: &[SourceFile]) -> Option<Finding> {
         .collect();
     sizes.sort_unstable();
     let middle = sizes.get(sizes.len() / 2).copied()?;
-    let message = format!("the middle source file has {middle} lines, at most {MEDIAN_LINES}: split the largest");
+    let message =
+        format!("the middle source file has {middle} lines, at most {MEDIAN_LINES}: split the largest");
     (middle > MEDIAN_LINES).then(|| Finding::whole("crates", message))
 }
 

@@ -14,7 +14,8 @@ fn against(listed: &[(&str, &str)], files: &[SourceFile]) -> Vec<Finding> {
     const LIST: &str = "xtask/src/tidy/unsafety.rs";
     let mut findings = Vec::new();
     for file in files {
-        let word = words(&file.tokens).into_iter().find(|word| word.text == "unsafe" || word.text == "unsafe_code");
+        let word =
+            words(&file.tokens).into_iter().find(|word| word.text == "unsafe" || word.text == "unsafe_code");
         let allowed = listed.iter().any(|(path, _)| *path == file.path);
         match word {
             Some(word) if !allowed => findings.push(Finding::at(
@@ -23,7 +24,10 @@ fn against(listed: &[(&str, &str)], files: &[SourceFile]) -> Vec<Finding> {
                 format!("`{}` outside of the files that {LIST} names", word.text),
             )),
             None if allowed => {
-                findings.push(Finding::whole(&file.path, format!("has no `unsafe` any more; take it off the list in {LIST}")));
+                findings.push(Finding::whole(
+                    &file.path,
+                    format!("has no `unsafe` any more; take it off the list in {LIST}"),
+                ));
             }
             _ => {}
         }
@@ -54,7 +58,8 @@ mod tests {
             file("crates/a/src/relaxed.rs", "#![expect(unsafe_code, reason = \"c\")]"),
             file("crates/a/src/clean.rs", "fn a() {}"),
         ];
-        let listed = [("crates/a/src/listed.rs", ""), ("crates/a/src/clean.rs", ""), ("crates/a/src/gone.rs", "")];
+        let listed =
+            [("crates/a/src/listed.rs", ""), ("crates/a/src/clean.rs", ""), ("crates/a/src/gone.rs", "")];
         assert_findings(
             &against(&listed, &files),
             &[

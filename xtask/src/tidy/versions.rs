@@ -16,7 +16,10 @@ pub(super) fn check(path: &str, text: &str) -> Result<Vec<Finding>> {
         }
     }
     if manifest.get("lints").and_then(|lints| lints.get("workspace")).and_then(Value::as_bool) != Some(true) {
-        findings.push(Finding::whole(path, "does not take the lints of the workspace: `[lints] workspace = true`"));
+        findings.push(Finding::whole(
+            path,
+            "does not take the lints of the workspace: `[lints] workspace = true`",
+        ));
     }
     Ok(findings)
 }
@@ -51,12 +54,16 @@ mod tests {
 
     #[test]
     fn a_package_may_name_itself() {
-        let text = "[package]\nname = \"x\"\n[lints]\nworkspace = true\n[dev-dependencies]\nx = { path = \".\" }\n";
+        let text =
+            "[package]\nname = \"x\"\n[lints]\nworkspace = true\n[dev-dependencies]\nx = { path = \".\" }\n";
         assert_findings(&check("crates/x/Cargo.toml", text).unwrap(), &[]);
     }
 
     #[test]
     fn the_lints_of_the_workspace_are_taken() {
-        assert_findings(&check("crates/x/Cargo.toml", "[package]\nname = \"x\"\n").unwrap(), &["does not take the lints"]);
+        assert_findings(
+            &check("crates/x/Cargo.toml", "[package]\nname = \"x\"\n").unwrap(),
+            &["does not take the lints"],
+        );
     }
 }

@@ -1,5 +1,7 @@
 //! A whole spine in memory: a scripted adapter, real services, the real loop.
-#![allow(dead_code, reason = "each test file uses its own part of the rig")]
+#![allow(dead_code, unreachable_pub, reason = "each test file uses its own part of the rig")]
+pub(crate) mod tools;
+
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -9,17 +11,17 @@ use harness_agent::{Agent, AgentFactory, AgentOptions, AgentPlugin, CreateAgent,
 use harness_agent_loop::AgentLoop;
 use harness_kernel::{App, Ctx, Running};
 use harness_llm::{
-    AdapterStream, BlockKind, CallConfig, Chunk, FinishReason, Llm, LlmAdapter, LlmError, LlmPlugin, ModelInfo,
-    PreparedCall, Request,
+    AdapterStream, BlockKind, CallConfig, Chunk, FinishReason, Llm, LlmAdapter, LlmError, LlmPlugin, Message,
+    ModelInfo, PreparedCall, Request,
 };
-use harness_session::{Event, SessionHeader, SessionPlugin};
+use harness_session::{Event, SessionHeader, SessionPlugin, Sessions};
 use harness_system_prompt::SystemPromptPlugin;
 use harness_tools::{Tools, ToolsPlugin};
 use tokio_util::sync::CancellationToken;
 
 /// What the scripted model does with one request.
 #[derive(Clone)]
-pub enum Reply {
+pub(crate) enum Reply {
     /// These chunks.
     Chunks(Vec<Chunk>),
     /// These chunks, then silence until the call is cancelled.
@@ -28,7 +30,7 @@ pub enum Reply {
     Error(LlmError),
 }
 
-pub fn text(text: &str) -> Reply {
+pub(crate) fn text(text: &str) -> Reply {
     Reply::Chunks(vec![
         Chunk::BlockStart { index: 0, kind: BlockKind::Text },
         Chunk::TextDelta { index: 0, text: text.into() },
@@ -36,10 +38,10 @@ pub fn text(text: &str) -> Reply {
         Chunk::Finish(FinishReason::Stop.into()),
     ])
 }
-pub fn calls(calls: &[(&str, &str, &str)]) -> Reply {
+pub(crate) fn calls(calls: &[(&str, &str, &str)]) -> Reply {
     calls_ending(calls, FinishReason::ToolCalls)
 }
-pub fn calls_ending(calls: &[(&str, &str, &str)], finish: FinishReason) -> Reply {
+pub(crate) fn calls_ending(calls: &[(&str, &str, &str)], finish: FinishReason) -> Reply {
     let mut chunks = Vec::new();
     for (index, (id, name, arguments)) in (0..).zip(calls) {
         let kind = BlockKind::ToolCall { id: (*id).into(), name: (*name).into() };
@@ -52,12 +54,13 @@ pub fn calls_ending(calls: &[(&str, &str, &str)], finish: FinishReason) -> Reply
 }
 
 #[derive(Clone, Default)]
-pub struct Script(Arc<Mutex<(VecDeque<Reply>, Vec<Arc<Request>>)>>);
+pub(crate) struct Script(Arc<Mutex<(VecDeque<Reply>, Requests)>>);
+type Requests = Vec<Arc<Request>>;
 impl Script {
-    pub fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
+    pub(crate) fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
         Self(Arc::new(Mutex::new((replies.into_iter().collect(), Vec::new()))))
     }
-    pub fn requests(&self) -> Vec<Arc<Request>> {
+    pub(crate) fn requests(&self) -> Vec<Arc<Request>> {
         self.0.lock().unwrap().1.clone()
     }
 }
@@ -76,7 +79,11 @@ impl PreparedCall for Call {
     fn model(&self) -> &ModelInfo {
         &self.1
     }
-    async fn stream(&self, request: Arc<Request>, cancel: CancellationToken) -> Result<AdapterStream, LlmError> {
+    async fn stream(
+        &self,
+        request: Arc<Request>,
+        cancel: CancellationToken,
+    ) -> Result<AdapterStream, LlmError> {
         let reply = {
             let mut script = self.2.0.lock().unwrap();
             script.1.push(request);
@@ -97,20 +104,23 @@ impl PreparedCall for Call {
     }
 }
 
-pub struct Rig {
-    pub app: Running,
-    pub script: Script,
-    pub agent: Arc<dyn Agent>,
+pub(crate) struct Rig {
+    pub(crate) app: Running,
+    pub(crate) script: Script,
+    pub(crate) agent: Arc<dyn Agent>,
 }
 impl Rig {
-    pub async fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
+    pub(crate) async fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
         Self::with(replies, |_, _| {}).await
     }
     /// `setup` registers listeners and tools before the agent is made.
-    pub async fn with(replies: impl IntoIterator<Item = Reply>, setup: impl FnOnce(&Ctx, &Arc<Tools>)) -> Self {
+    pub(crate) async fn with(
+        replies: impl IntoIterator<Item = Reply>,
+        setup: impl FnOnce(&Ctx, &Arc<Tools>),
+    ) -> Self {
         Self::resumed(replies, SessionHeader::new(0, None), Vec::new(), setup).await
     }
-    pub async fn resumed(
+    pub(crate) async fn resumed(
         replies: impl IntoIterator<Item = Reply>,
         header: SessionHeader,
         seed: Vec<Arc<Event>>,
@@ -131,28 +141,36 @@ impl Rig {
         ctx.service::<Llm>().unwrap().register(&ctx, "scripted", Arc::new(script.clone())).unwrap();
         setup(&ctx, &ctx.service::<Tools>().unwrap());
         let config = CallConfig { provider: "scripted".into(), model: "m".into(), ..CallConfig::default() };
-        let source =
-            if seed.is_empty() { SessionStartSource::Startup } else { SessionStartSource::Resume };
-        let create = CreateAgent {
-            scope: ctx.scope("agent"),
-            header,
-            seed,
-            options: AgentOptions::new(config, PathBuf::from("/")),
-            source,
-        };
+        let source = if seed.is_empty() { SessionStartSource::Startup } else { SessionStartSource::Resume };
+        let sessions = ctx.service::<Sessions>().unwrap();
+        let session = sessions.create(&ctx.scope("agent"), header, seed).unwrap();
+        let options = AgentOptions::new(config, PathBuf::from("/"));
+        let create = CreateAgent { session, options, source };
         let agent = ctx.service::<dyn AgentFactory>().unwrap().create(create).await.unwrap();
         Self { app, script, agent }
     }
+    /// Sends one follow-up and waits until the agent is idle.
+    pub(crate) async fn go(&self, text: &str) {
+        self.agent.followup(Message::user(text)).unwrap();
+        self.agent.when_idle().await;
+    }
+    /// The log without inbox and request records.
+    pub(crate) fn story(&self) -> Vec<String> {
+        let noise = |line: &String| {
+            ["agent/inbox", "request/", "assistant/chunks"].iter().any(|n| line.starts_with(n))
+        };
+        self.log().into_iter().filter(|line| !noise(line)).collect()
+    }
     /// The log, one short line an event.
-    pub fn log(&self) -> Vec<String> {
+    pub(crate) fn log(&self) -> Vec<String> {
         self.agent.session().view().iter().map(|event| line(&event)).collect()
     }
-    pub fn events(&self) -> Vec<Arc<Event>> {
+    pub(crate) fn events(&self) -> Vec<Arc<Event>> {
         self.agent.session().view().iter().collect()
     }
 }
 
-pub fn line(event: &Event) -> String {
+pub(crate) fn line(event: &Event) -> String {
     use harness_session::Body;
     let name = event.body.type_name();
     match &event.body {

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use harness_fs::contract::Fixture;
 use harness_fs::{
-    EditOutcome, EditRequest, FileSystem, FsError, ResolvedPath, TextPage, TextWindow, WriteOutcome, WriteRequest,
+    EditOutcome, EditRequest, FileSystem, FsError, ResolvedPath, TextPage, TextWindow, WriteOutcome,
+    WriteRequest,
 };
 use harness_fs_local::LocalFileSystem;
 use tempfile::TempDir;

@@ -3,6 +3,7 @@
 use futures_util::future::join_all;
 
 use super::Fixture;
+use super::fixture::refused;
 use crate::{EditRefusal, EditRequest, FsError};
 
 /// Two occurrences: an error with count and lines, or both changed on demand.
@@ -10,7 +11,7 @@ pub async fn an_ambiguous_edit_changes_nothing(fixture: &dyn Fixture) {
     let source = "def dev():\n    debug = True\n\ndef prod():\n    debug = True\n";
     fixture.plant("m.py", source.as_bytes()).await;
     let result = fixture.edit("m.py", "    debug = True", "    debug = False", |edit| edit).await;
-    match fixture.refused(result, "FS_AMBIGUOUS_MATCH") {
+    match refused(result, "FS_AMBIGUOUS_MATCH") {
         FsError::Edit { refusal: EditRefusal::AmbiguousMatch { count, lines }, path } => {
             assert_eq!((count, lines, path.as_str()), (2, vec![2, 5], "m.py"));
         }
@@ -40,7 +41,7 @@ pub async fn the_guard_comes_before_the_match(fixture: &dyn Fixture) {
     fixture.plant("file", b"two").await;
     for old in ["two", "absent", ""] {
         let edit = fixture.edit("file", old, "x", |edit| edit.expecting(guard.clone())).await;
-        fixture.refused(edit, "FS_STALE");
+        refused(edit, "FS_STALE");
     }
     fixture.holds("file", "two").await;
 }
@@ -59,7 +60,7 @@ pub async fn wrong_edits_are_refused_and_change_nothing(fixture: &dyn Fixture) {
         ("binary", "one", "x", "FS_NOT_TEXT"),
         ("dir", "one", "x", "FS_IS_DIRECTORY"),
     ] {
-        let error = fixture.refused(fixture.edit(name, old, new, |edit| edit).await, code);
+        let error = refused(fixture.edit(name, old, new, |edit| edit).await, code);
         assert!(error.to_string().contains(name), "{error}");
     }
     assert_eq!(fixture.version("file").await, before);

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::{EditOutcome, EditRequest, FileSystem, FsError, ResolvedPath, Version, WriteOutcome, WriteRequest};
+use crate::{
+    EditOutcome, EditRequest, FileSystem, FsError, ResolvedPath, Version, WriteOutcome, WriteRequest,
+};
 
 /// A provider over a fresh directory, and a way around the provider to arrange and inspect what is in it.
 #[async_trait]
@@ -55,15 +57,15 @@ impl dyn Fixture + '_ {
         self.files().edit_text(shape(EditRequest::new(self.path(name).await, old, new))).await
     }
 
-    #[track_caller]
-    pub(super) fn refused<T: std::fmt::Debug>(&self, result: Result<T, FsError>, code: &str) -> FsError {
-        let error = result.unwrap_err();
-        assert_eq!(error.code(), code, "{error}");
-        error
-    }
-
     pub(super) async fn holds(&self, name: &str, bytes: impl AsRef<[u8]>) {
         let found = self.peek(name).await.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         assert_eq!(found.as_deref(), Some(&*String::from_utf8_lossy(bytes.as_ref())), "content of {name}");
     }
+}
+
+#[track_caller]
+pub(super) fn refused<T: std::fmt::Debug>(result: Result<T, FsError>, code: &str) -> FsError {
+    let error = result.unwrap_err();
+    assert_eq!(error.code(), code, "{error}");
+    error
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::Fixture;
+use super::fixture::refused;
 use crate::FileKind;
 
 /// Kind and existence are those of the moment; a missing file resolves to the place where it would be.
@@ -10,7 +11,10 @@ pub async fn existing_and_absent_are_told_apart(fixture: &dyn Fixture) {
     fixture.plant("dir/file", b"x").await;
     let root = fixture.path(".").await.real().to_owned();
     let file = fixture.path("dir/file").await;
-    assert_eq!((file.kind(), file.real(), file.display()), (Some(FileKind::File), &*root.join("dir/file"), "dir/file"));
+    assert_eq!(
+        (file.kind(), file.real(), file.display()),
+        (Some(FileKind::File), &*root.join("dir/file"), "dir/file")
+    );
     assert_eq!(fixture.path("dir").await.kind(), Some(FileKind::Directory));
     let absent = fixture.path("dir/./new/deep").await;
     assert_eq!((absent.exists(), absent.real()), (false, &*root.join("dir/new/deep")));
@@ -22,12 +26,12 @@ pub async fn existing_and_absent_are_told_apart(fixture: &dyn Fixture) {
 pub async fn unusable_paths_are_refused(fixture: &dyn Fixture) {
     fixture.plant("file", b"x").await;
     let (files, root) = (fixture.files(), fixture.root());
-    fixture.refused(files.resolve(&root, "").await, "FS_INVALID_PATH");
-    fixture.refused(files.resolve(&root, "a\0b").await, "FS_INVALID_PATH");
-    fixture.refused(files.resolve(Path::new("relative"), "a").await, "FS_INVALID_PATH");
-    fixture.refused(files.resolve(&root, "file/below").await, "FS_NOT_DIRECTORY");
-    fixture.refused(files.resolve(&root, "file/..").await, "FS_NOT_DIRECTORY");
-    fixture.refused(files.resolve(&root, "missing/../file").await, "FS_NOT_FOUND");
+    refused(files.resolve(&root, "").await, "FS_INVALID_PATH");
+    refused(files.resolve(&root, "a\0b").await, "FS_INVALID_PATH");
+    refused(files.resolve(Path::new("relative"), "a").await, "FS_INVALID_PATH");
+    refused(files.resolve(&root, "file/below").await, "FS_NOT_DIRECTORY");
+    refused(files.resolve(&root, "file/..").await, "FS_NOT_DIRECTORY");
+    refused(files.resolve(&root, "missing/../file").await, "FS_NOT_FOUND");
 }
 
 /// The real path has no link in it, wherever the links are and whether their target exists.
@@ -45,7 +49,7 @@ pub async fn links_are_followed(fixture: &dyn Fixture) {
     assert_eq!(through_both.display(), "directory/link");
     let dangling = fixture.path("dangling").await;
     assert_eq!((dangling.real(), dangling.exists()), (&*root.join("real/new"), false));
-    fixture.refused(fixture.files().resolve(&fixture.root(), "loop").await, "FS_IO");
+    refused(fixture.files().resolve(&fixture.root(), "loop").await, "FS_IO");
 }
 
 /// `link/..` is the parent of where the link leads, as for the operating system, not the directory of the link.
@@ -62,6 +66,6 @@ pub async fn dot_dot_is_that_of_the_real_directory(fixture: &dyn Fixture) {
 pub async fn a_trailing_slash_means_a_directory(fixture: &dyn Fixture) {
     fixture.plant("dir/file", b"x").await;
     assert_eq!(fixture.path("dir/").await.kind(), Some(FileKind::Directory));
-    fixture.refused(fixture.files().resolve(&fixture.root(), "dir/file/").await, "FS_NOT_DIRECTORY");
-    fixture.refused(fixture.files().resolve(&fixture.root(), "dir/new/").await, "FS_INVALID_PATH");
+    refused(fixture.files().resolve(&fixture.root(), "dir/file/").await, "FS_NOT_DIRECTORY");
+    refused(fixture.files().resolve(&fixture.root(), "dir/new/").await, "FS_INVALID_PATH");
 }

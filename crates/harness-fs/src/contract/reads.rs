@@ -1,6 +1,7 @@
 //! Reading.
 
 use super::Fixture;
+use super::fixture::refused;
 use crate::{FileKind, TextWindow};
 
 /// Text comes in lines without their endings, with what is needed to read on and to guard a later change.
@@ -11,7 +12,10 @@ pub async fn a_window_is_read_with_its_version(fixture: &dyn Fixture) {
     let page = fixture.files().read_text(&path, window).await.unwrap();
     let texts: Vec<_> = page.slice.lines.iter().map(|line| (line.number, line.text.as_str())).collect();
     assert_eq!((texts, page.slice.next_line), (vec![(1, "one"), (2, "two")], Some(3)));
-    assert_eq!((page.size, page.version, page.slice.byte_order_mark), (18, fixture.version("file").await, true));
+    assert_eq!(
+        (page.size, page.version, page.slice.byte_order_mark),
+        (18, fixture.version("file").await, true)
+    );
     let rest = fixture.files().read_text(&path, TextWindow::starting_at(3)).await.unwrap().slice;
     assert_eq!((rest.lines[0].text.as_str(), rest.total_lines, rest.next_line), ("three", Some(3), None));
     fixture.plant("empty", b"").await;
@@ -23,16 +27,16 @@ pub async fn a_window_is_read_with_its_version(fixture: &dyn Fixture) {
 pub async fn missing_and_wrong_kinds_are_refused(fixture: &dyn Fixture) {
     fixture.plant("dir/file", b"x").await;
     let (files, absent, dir) = (fixture.files(), fixture.path("absent").await, fixture.path("dir").await);
-    let error = fixture.refused(files.read_text(&absent, TextWindow::default()).await, "FS_NOT_FOUND");
+    let error = refused(files.read_text(&absent, TextWindow::default()).await, "FS_NOT_FOUND");
     assert!(error.to_string().contains("absent"), "{error}");
-    fixture.refused(files.read_bytes(&absent, 9).await, "FS_NOT_FOUND");
-    fixture.refused(files.stat(&absent).await, "FS_NOT_FOUND");
-    fixture.refused(files.list_dir(&absent, 9).await, "FS_NOT_FOUND");
-    fixture.refused(files.read_text(&dir, TextWindow::default()).await, "FS_IS_DIRECTORY");
-    fixture.refused(files.read_bytes(&dir, 9).await, "FS_IS_DIRECTORY");
-    fixture.refused(files.list_dir(&fixture.path("dir/file").await, 9).await, "FS_NOT_DIRECTORY");
+    refused(files.read_bytes(&absent, 9).await, "FS_NOT_FOUND");
+    refused(files.stat(&absent).await, "FS_NOT_FOUND");
+    refused(files.list_dir(&absent, 9).await, "FS_NOT_FOUND");
+    refused(files.read_text(&dir, TextWindow::default()).await, "FS_IS_DIRECTORY");
+    refused(files.read_bytes(&dir, 9).await, "FS_IS_DIRECTORY");
+    refused(files.list_dir(&fixture.path("dir/file").await, 9).await, "FS_NOT_DIRECTORY");
     let deep = fixture.path("no/such/dir").await;
-    fixture.refused(files.read_text(&deep, TextWindow::default()).await, "FS_NOT_FOUND");
+    refused(files.read_text(&deep, TextWindow::default()).await, "FS_NOT_FOUND");
 }
 
 /// A NUL near the start, and invalid UTF-8 in the window.
@@ -41,7 +45,7 @@ pub async fn binary_files_are_refused(fixture: &dyn Fixture) {
     fixture.plant("latin", b"caf\xe9\n").await;
     for name in ["nul", "latin"] {
         let path = fixture.path(name).await;
-        fixture.refused(fixture.files().read_text(&path, TextWindow::default()).await, "FS_NOT_TEXT");
+        refused(fixture.files().read_text(&path, TextWindow::default()).await, "FS_NOT_TEXT");
     }
     let bytes = fixture.files().read_bytes(&fixture.path("nul").await, 9).await.unwrap();
     assert_eq!(bytes.bytes, b"a\0b");
@@ -51,7 +55,8 @@ pub async fn binary_files_are_refused(fixture: &dyn Fixture) {
 pub async fn bytes_are_read_up_to_the_limit(fixture: &dyn Fixture) {
     fixture.plant("file", b"\xff\0ab").await;
     let path = fixture.path("file").await;
-    for (limit, expected, truncated) in [(0, &b""[..], true), (3, b"\xff\0a", true), (4, b"\xff\0ab", false)] {
+    for (limit, expected, truncated) in [(0, &b""[..], true), (3, b"\xff\0a", true), (4, b"\xff\0ab", false)]
+    {
         let read = fixture.files().read_bytes(&path, limit).await.unwrap();
         assert_eq!((&*read.bytes, read.truncated), (expected, truncated), "limit {limit}");
         assert_eq!(read.version, fixture.version("file").await);

@@ -1,6 +1,7 @@
 //! Whole-file writes.
 
 use super::Fixture;
+use super::fixture::refused;
 use crate::{Format, Precondition};
 
 /// Missing directories on the way are made.
@@ -30,10 +31,10 @@ pub async fn create_only_spares_what_exists(fixture: &dyn Fixture) {
     let create = |write: crate::WriteRequest| write.with_precondition(Precondition::CreateOnly);
     let path = fixture.path("file").await;
     assert!(fixture.write("file", "one", create).await.unwrap().created);
-    let error = fixture.refused(fixture.write("file", "two", create).await, "FS_ALREADY_EXISTS");
+    let error = refused(fixture.write("file", "two", create).await, "FS_ALREADY_EXISTS");
     assert!(error.to_string().contains("read it first"), "{error}");
     let late = fixture.files().write_text(create(crate::WriteRequest::new(path, "three"))).await;
-    fixture.refused(late, "FS_ALREADY_EXISTS");
+    refused(late, "FS_ALREADY_EXISTS");
     fixture.holds("file", "one").await;
 }
 
@@ -44,10 +45,10 @@ pub async fn a_guarded_write_needs_the_same_state(fixture: &dyn Fixture) {
     let guard = Precondition::ReplaceVersion(first);
     let guarded = |write: crate::WriteRequest| write.with_precondition(guard.clone());
     assert!(!fixture.write("file", "two", guarded).await.unwrap().created);
-    let error = fixture.refused(fixture.write("file", "three", guarded).await, "FS_STALE");
+    let error = refused(fixture.write("file", "three", guarded).await, "FS_STALE");
     assert!(error.to_string().contains("read it again"), "{error}");
     fixture.holds("file", "two").await;
-    fixture.refused(fixture.write("absent", "x", guarded).await, "FS_STALE");
+    refused(fixture.write("absent", "x", guarded).await, "FS_STALE");
     assert_eq!(fixture.peek("absent").await, None);
 }
 
@@ -81,11 +82,11 @@ pub async fn the_format_is_kept_on_demand(fixture: &dyn Fixture) {
 /// A directory is no target, nor is what lies below a file.
 pub async fn wrong_targets_are_refused_and_unchanged(fixture: &dyn Fixture) {
     fixture.plant("dir/file", b"x").await;
-    fixture.refused(fixture.write("dir", "y", |write| write).await, "FS_IS_DIRECTORY");
+    refused(fixture.write("dir", "y", |write| write).await, "FS_IS_DIRECTORY");
     let below = fixture.path("absent/below").await;
     fixture.plant("absent", b"x").await;
     let write = fixture.files().write_text(crate::WriteRequest::new(below, "y")).await;
-    fixture.refused(write, "FS_NOT_DIRECTORY");
+    refused(write, "FS_NOT_DIRECTORY");
     fixture.holds("dir/file", "x").await;
     fixture.holds("absent", "x").await;
 }

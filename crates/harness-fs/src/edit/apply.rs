@@ -137,7 +137,9 @@ fn lines_after(text: &str, starts: &[usize], core: &Core<'_>, old: &str) -> Vec<
     let added = newlines(core.new);
     let mut index = LineIndex::new(text);
     let first = starts.iter().take(MAX_REPORTED_LINES).zip(0..);
-    first.map(|(start, earlier): (_, u64)| index.line_of(*start) + earlier * added - earlier * removed).collect()
+    first
+        .map(|(start, earlier): (_, u64)| index.line_of(*start) + earlier * added - earlier * removed)
+        .collect()
 }
 
 #[cfg(test)]

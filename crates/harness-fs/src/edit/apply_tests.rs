@@ -49,6 +49,7 @@ fn a_text_of_one_line_takes_the_ending_of_the_edit() {
 fn the_byte_order_mark_stays_in_front() {
     check("\u{feff}one\r\n", "one", "zero\none", "\u{feff}zero\r\none\r\n");
     check("\u{feff}a", "a", "", "\u{feff}");
+    assert_eq!(refused("\u{feff}one", "\u{feff}one", "two"), EditRefusal::NoMatch { near: None });
 }
 
 #[test]
@@ -71,7 +72,10 @@ fn an_ambiguous_match_gives_count_and_lines() {
 #[test]
 fn overlapping_occurrences_are_ambiguous() {
     assert_eq!(refused("aaa", "aa", "b"), EditRefusal::AmbiguousMatch { count: 2, lines: vec![1, 1] });
-    assert_eq!(refused("éé\néé\néé", "éé\néé", "b"), EditRefusal::AmbiguousMatch { count: 2, lines: vec![1, 2] });
+    assert_eq!(
+        refused("éé\néé\néé", "éé\néé", "b"),
+        EditRefusal::AmbiguousMatch { count: 2, lines: vec![1, 2] }
+    );
 }
 
 #[test]

@@ -77,7 +77,7 @@ pub(super) fn hunks(text: &str, ranges: &[Range<usize>], new: &str) -> (Vec<Hunk
         }
         let start = lines_before(text, change.old.start);
         let old_start = index.line_of(start);
-        let mut lines = Lines { lines: Vec::new(), old: 0, new: 0, room, cut: false };
+        let mut lines = Lines { shown: Vec::new(), old: 0, new: 0, room, cut: false };
         let mut at = start;
         loop {
             lines.context(&text[at..change.old.start]);
@@ -92,8 +92,8 @@ pub(super) fn hunks(text: &str, ranges: &[Range<usize>], new: &str) -> (Vec<Hunk
         let new_start = old_start + shift.0 - shift.1;
         shift = (shift.0 + lines.new, shift.1 + lines.old);
         room = lines.room;
-        let Lines { lines, old, new, cut, .. } = lines;
-        hunks.push(Hunk { old_start, old_lines: old, new_start, new_lines: new, lines });
+        let Lines { shown, old, new, cut, .. } = lines;
+        hunks.push(Hunk { old_start, old_lines: old, new_start, new_lines: new, lines: shown });
         if cut {
             return (hunks, true);
         }
@@ -103,7 +103,7 @@ pub(super) fn hunks(text: &str, ranges: &[Range<usize>], new: &str) -> (Vec<Hunk
 
 /// The lines of one hunk, as far as there is room; the counts go on beyond it.
 struct Lines {
-    lines: Vec<DiffLine>,
+    shown: Vec<DiffLine>,
     old: u64,
     new: u64,
     room: usize,
@@ -134,7 +134,7 @@ impl Lines {
             self.cut = true;
         } else {
             self.room -= 1;
-            self.lines.push(kind(shown_line(line)));
+            self.shown.push(kind(shown_line(line)));
         }
     }
 }
@@ -172,7 +172,8 @@ impl Iterator for Changes<'_> {
 
     fn next(&mut self) -> Option<Change> {
         let mut range = self.ranges.get(self.at)?;
-        let start = memchr::memrchr(b'\n', &self.text.as_bytes()[..range.start]).map_or(0, |newline| newline + 1);
+        let start =
+            memchr::memrchr(b'\n', &self.text.as_bytes()[..range.start]).map_or(0, |newline| newline + 1);
         let mut new = self.text[start..range.start].to_owned();
         let end = loop {
             new.push_str(self.new);
@@ -188,11 +189,11 @@ impl Iterator for Changes<'_> {
                 break range.end + end;
             }
         };
-        Some(trimmed(self.text, start..end, new))
+        Some(trimmed(self.text, start..end, &new))
     }
 }
 
-fn trimmed(text: &str, old: Range<usize>, new: String) -> Change {
+fn trimmed(text: &str, old: Range<usize>, new: &str) -> Change {
     let before: Vec<&str> = text[old.clone()].split_inclusive('\n').collect();
     let after: Vec<&str> = new.split_inclusive('\n').collect();
     let shorter = before.len().min(after.len());

@@ -112,12 +112,18 @@ impl fmt::Display for NearMiss {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Whitespace { line } => {
-                write!(formatter, "line {line} has it with other white space: copy the file's own indentation")
+                write!(
+                    formatter,
+                    "line {line} has it with other white space: copy the file's own indentation"
+                )
             }
             Self::LetterCase { line } => write!(formatter, "line {line} has it in other letter case"),
             Self::Partial { line, matching, found: Some(found) } => {
                 let next = line + matching;
-                write!(formatter, "its first {matching} lines are at line {line}, but line {next} is {found:?}")
+                write!(
+                    formatter,
+                    "its first {matching} lines are at line {line}, but line {next} is {found:?}"
+                )
             }
             Self::Partial { line, matching, found: None } => {
                 write!(formatter, "its first {matching} lines are at line {line}, but the file ends there")
@@ -131,8 +137,8 @@ mod tests {
     use super::NearMiss;
 
     #[track_caller]
-    fn check(text: &str, old: &str, expected: Option<NearMiss>) {
-        assert_eq!(NearMiss::find(text, old), expected);
+    fn check(text: &str, old: &str, expected: impl Into<Option<NearMiss>>) {
+        assert_eq!(NearMiss::find(text, old), expected.into());
     }
 
     #[test]

@@ -44,7 +44,9 @@ impl EditRequest {
     /// `FS_STALE` when they differ.
     pub fn check_version(&self, found: &Version) -> Result<(), FsError> {
         match &self.expected {
-            Some(expected) if expected != found => Err(FsError::Stale { path: self.path.display().to_owned() }),
+            Some(expected) if expected != found => {
+                Err(FsError::Stale { path: self.path.display().to_owned() })
+            }
             _ => Ok(()),
         }
     }

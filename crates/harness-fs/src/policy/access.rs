@@ -6,7 +6,8 @@ use std::sync::Arc;
 use harness_kernel::{Around, Ctx, Event, contain};
 
 use super::{
-    EditDecision, EditIntent, Observed, Owner, ReadDecision, ReadIntent, Seen, Workspace, WriteDecision, WriteIntent,
+    EditDecision, EditIntent, Observed, Owner, ReadDecision, ReadIntent, Seen, Workspace, WriteDecision,
+    WriteIntent,
 };
 use crate::{FsError, Precondition, ResolvedPath, Version};
 
@@ -51,7 +52,8 @@ impl FileAccess {
     /// [`FsError::Denied`] or [`FsError::PolicyFailed`].
     pub async fn may_write(&self, ctx: &Ctx) -> Result<Precondition, FsError> {
         let asked = self.clone();
-        let answer = ask(ctx, WriteIntent(self.clone()), move |intent| asked.verify(&intent.0, WriteDecision::Allow));
+        let answer =
+            ask(ctx, WriteIntent(self.clone()), move |intent| asked.verify(&intent.0, WriteDecision::Allow));
         match answer.await? {
             WriteDecision::Allow => Ok(Precondition::Any),
             WriteDecision::AllowIf(version) => Ok(Precondition::ReplaceVersion(version)),
@@ -66,7 +68,8 @@ impl FileAccess {
     /// [`FsError::Denied`] or [`FsError::PolicyFailed`].
     pub async fn may_edit(&self, ctx: &Ctx) -> Result<Option<Version>, FsError> {
         let asked = self.clone();
-        let answer = ask(ctx, EditIntent(self.clone()), move |intent| asked.verify(&intent.0, EditDecision::Allow));
+        let answer =
+            ask(ctx, EditIntent(self.clone()), move |intent| asked.verify(&intent.0, EditDecision::Allow));
         match answer.await? {
             EditDecision::Allow => Ok(None),
             EditDecision::AllowIf(version) => Ok(Some(version)),
@@ -80,7 +83,8 @@ impl FileAccess {
     /// [`FsError::Denied`] or [`FsError::PolicyFailed`].
     pub async fn may_read(&self, ctx: &Ctx) -> Result<(), FsError> {
         let asked = self.clone();
-        let answer = ask(ctx, ReadIntent(self.clone()), move |intent| asked.verify(&intent.0, ReadDecision::Allow));
+        let answer =
+            ask(ctx, ReadIntent(self.clone()), move |intent| asked.verify(&intent.0, ReadDecision::Allow));
         match answer.await? {
             ReadDecision::Allow => Ok(()),
             ReadDecision::Deny(denial) => Err(FsError::Denied(denial)),
@@ -95,7 +99,11 @@ impl FileAccess {
     /// The last word behind all listeners: allowed, if they were shown the access that is asked for. A listener could
     /// keep the intent of an earlier, harmless access and pass it on in place of this one.
     fn verify<D>(&self, shown: &Self, allow: D) -> Result<D, &'static str> {
-        if Arc::ptr_eq(&self.0, &shown.0) { Ok(allow) } else { Err("it put another access in the place of this one") }
+        if Arc::ptr_eq(&self.0, &shown.0) {
+            Ok(allow)
+        } else {
+            Err("it put another access in the place of this one")
+        }
     }
 }
 

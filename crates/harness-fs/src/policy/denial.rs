@@ -22,7 +22,8 @@ impl Denial {
 
     /// The owner has not read what it wants to change: `FS_NOT_OBSERVED`.
     pub fn not_observed(path: &str) -> Self {
-        let reason = format!("{path} has not been read in this session; read it first, then repeat the change");
+        let reason =
+            format!("{path} has not been read in this session; read it first, then repeat the change");
         Self::with_code("FS_NOT_OBSERVED", reason)
     }
 

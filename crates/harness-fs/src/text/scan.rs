@@ -32,7 +32,11 @@ pub fn scan_text(reader: &mut dyn Read, window: TextWindow) -> Result<TextSlice,
     let mut carried = 0;
     let mut offset = 0;
     loop {
-        let read = if offset == 0 { read_head(reader, &mut buffer)? } else { read_some(reader, &mut buffer[carried..])? };
+        let read = if offset == 0 {
+            read_head(reader, &mut buffer)?
+        } else {
+            read_some(reader, &mut buffer[carried..])?
+        };
         let filled = carried + read;
         let start = offset - carried as u64;
         if offset == 0 {
@@ -43,14 +47,18 @@ pub fn scan_text(reader: &mut dyn Read, window: TextWindow) -> Result<TextSlice,
             Err(error) => {
                 let valid_up_to = error.valid_up_to();
                 if error.error_len().is_some() || read == 0 {
-                    return Err(ScanError::NotText(NotText::InvalidUtf8 { offset: start + valid_up_to as u64 }));
+                    return Err(ScanError::NotText(NotText::InvalidUtf8 {
+                        offset: start + valid_up_to as u64,
+                    }));
                 }
                 // Never the default: the decoder has just vouched for this part.
                 std::str::from_utf8(&buffer[..valid_up_to]).unwrap_or_default()
             }
         };
         let mut text = valid;
-        if offset == 0 && let Some(rest) = text.strip_prefix(BOM) {
+        if offset == 0
+            && let Some(rest) = text.strip_prefix(BOM)
+        {
             collector.mark_seen();
             text = rest;
         }

@@ -26,7 +26,8 @@ impl Files {
         if self.by_path.contains_key(path) {
             Some(FileKind::File)
         } else {
-            let is_directory = path == Path::new("/w") || self.by_path.keys().any(|file| file.starts_with(path));
+            let is_directory =
+                path == Path::new("/w") || self.by_path.keys().any(|file| file.starts_with(path));
             is_directory.then_some(FileKind::Directory)
         }
     }
@@ -73,7 +74,9 @@ impl FileSystem for Memory {
             }
             match files.kind(&real) {
                 Some(FileKind::File) if path.ends_with('/') => Err(FsError::NotDirectory { path: owned() }),
-                None if path.ends_with('/') => Err(FsError::InvalidPath { path: owned(), reason: "no directory" }),
+                None if path.ends_with('/') => {
+                    Err(FsError::InvalidPath { path: owned(), reason: "no directory" })
+                }
                 Some(kind) => Ok(ResolvedPath::existing(path, real, kind)),
                 None => Ok(ResolvedPath::absent(path, real)),
             }
@@ -93,18 +96,23 @@ impl FileSystem for Memory {
             let size = bytes.len() as u64;
             match scan_text(&mut bytes, window) {
                 Ok(slice) => Ok(TextPage { slice, size, version }),
-                Err(ScanError::NotText(reason)) => Err(FsError::NotText { path: path.display().into(), reason }),
+                Err(ScanError::NotText(reason)) => {
+                    Err(FsError::NotText { path: path.display().into(), reason })
+                }
                 Err(error) => panic!("{error}"),
             }
         })
     }
 
     async fn read_bytes(&self, path: &ResolvedPath, limit: u64) -> Result<FileBytes, FsError> {
-        self.with(|files| {
+        let read = self.with(|files| {
             let (bytes, version) = files.file(path)?;
             let kept = bytes.len().min(usize::try_from(limit).unwrap());
             Ok(FileBytes { bytes: bytes[..kept].to_vec(), truncated: kept < bytes.len(), version })
-        })
+        });
+        // Whoever writes after this read has been overtaken.
+        tokio::task::yield_now().await;
+        read
     }
 
     async fn list_dir(&self, path: &ResolvedPath, limit: usize) -> Result<DirectoryList, FsError> {
@@ -154,7 +162,13 @@ impl FileSystem for Memory {
             };
             let version = files.put(request.path.real(), content.as_bytes());
             let format_kept = content != request.content;
-            Ok(WriteOutcome { version, created: found.is_none(), previous, format_kept, size: content.len() as u64 })
+            Ok(WriteOutcome {
+                version,
+                created: found.is_none(),
+                previous,
+                format_kept,
+                size: content.len() as u64,
+            })
         })
     }
 }

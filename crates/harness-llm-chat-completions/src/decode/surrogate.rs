@@ -65,7 +65,15 @@ mod tests {
 
     #[test]
     fn whole_characters_and_escaped_backslashes_are_left_alone() {
-        for json in [r#""\ud83d\ude00""#, r#""\\ud83d""#, r#""\\\\ud83d""#, r#""plain""#, r#""\u00e9""#, "\\", "\\u12"] {
+        for json in [
+            r#""\ud83d\ude00""#,
+            r#""\\ud83d""#,
+            r#""\\\\ud83d""#,
+            r#""plain""#,
+            r#""\u00e9""#,
+            "\\",
+            "\\u12",
+        ] {
             assert_eq!(without_lone_surrogates(json), None, "{json}");
         }
         assert!(without_lone_surrogates(r#""\\\ud83d""#).is_some());

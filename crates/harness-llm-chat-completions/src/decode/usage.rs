@@ -41,7 +41,8 @@ pub(super) fn read(json: &str) -> serde_json::Result<Option<Usage>> {
     }
     // Most count reasoning within the completion; the total tells those that do not.
     let apart = reasoning.unwrap_or(0);
-    let counts_apart = apart > 0 && wire.total_tokens == prompt.checked_add(completion).and_then(|sum| sum.checked_add(apart));
+    let counts_apart = apart > 0
+        && wire.total_tokens == prompt.checked_add(completion).and_then(|sum| sum.checked_add(apart));
     let output = if counts_apart { completion.saturating_add(apart) } else { completion };
     let input = prompt.saturating_sub(cache_read.unwrap_or(0)).saturating_sub(cache_write.unwrap_or(0));
     Ok(Some(Usage { input, output, cache_read, cache_write, reasoning }))
@@ -51,6 +52,7 @@ pub(super) fn read(json: &str) -> serde_json::Result<Option<Usage>> {
 mod tests {
     use super::*;
 
+    #[expect(clippy::unnecessary_wraps, reason = "compared with an `Option` everywhere")]
     fn usage(input: u64, output: u64, cache_read: Option<u64>, reasoning: Option<u64>) -> Option<Usage> {
         Some(Usage { input, output, cache_read, cache_write: None, reasoning })
     }
@@ -63,7 +65,10 @@ mod tests {
                 r#"{"prompt_tokens":10,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":8}}"#,
                 usage(2, 4, Some(8), None),
             ),
-            (r#"{"prompt_tokens":10,"completion_tokens":4,"prompt_cache_hit_tokens":3}"#, usage(7, 4, Some(3), None)),
+            (
+                r#"{"prompt_tokens":10,"completion_tokens":4,"prompt_cache_hit_tokens":3}"#,
+                usage(7, 4, Some(3), None),
+            ),
             (
                 r#"{"prompt_tokens":10,"completion_tokens":4,"total_tokens":14,"completion_tokens_details":{"reasoning_tokens":3}}"#,
                 usage(10, 4, None, Some(3)),
@@ -72,7 +77,10 @@ mod tests {
                 r#"{"prompt_tokens":10,"completion_tokens":4,"total_tokens":17,"completion_tokens_details":{"reasoning_tokens":3}}"#,
                 usage(10, 7, None, Some(3)),
             ),
-            (r#"{"prompt_tokens":2,"completion_tokens":1,"prompt_tokens_details":null}"#, usage(2, 1, None, None)),
+            (
+                r#"{"prompt_tokens":2,"completion_tokens":1,"prompt_tokens_details":null}"#,
+                usage(2, 1, None, None),
+            ),
             (r#"{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}"#, None),
             ("{}", None),
         ] {

@@ -159,9 +159,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for Arguments<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = <&'de RawValue>::deserialize(deserializer)?.get();
         match raw.as_bytes().first() {
-            Some(b'"') => {
-                serde_json::from_str::<Text<'de>>(raw).map(|text| Self(text.0)).map_err(serde::de::Error::custom)
-            }
+            Some(b'"') => serde_json::from_str::<Text<'de>>(raw)
+                .map(|text| Self(text.0))
+                .map_err(serde::de::Error::custom),
             Some(b'{') => Ok(Self(Cow::Borrowed(raw))),
             _ if raw == "null" => Ok(Self::default()),
             _ => Err(serde::de::Error::custom("arguments are neither a string nor an object")),

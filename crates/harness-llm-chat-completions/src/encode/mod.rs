@@ -119,7 +119,9 @@ impl Encoder {
             })?;
         }
         for message in &request.messages {
-            cache.messages.append(message, body, |message, out| message::write(message, &self.compat, out))?;
+            cache
+                .messages
+                .append(message, body, |message, out| message::write(message, &self.compat, out))?;
         }
         if body.len() > start {
             body.pop();

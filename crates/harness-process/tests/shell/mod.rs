@@ -34,6 +34,11 @@ pub(crate) fn alive(pid: i32) -> bool {
     }
 }
 
+pub(crate) fn kill(pid: i32) {
+    let pid = rustix::process::Pid::from_raw(pid).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+}
+
 /// Polls the world until it is so.
 pub(crate) fn eventually(what: &str, mut so: impl FnMut() -> bool) {
     let begun = Instant::now();

@@ -1,0 +1,129 @@
+//! The command line.
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use harness_session::SessionId;
+
+/// A coding agent for the terminal.
+#[derive(Debug, Parser)]
+#[command(name = "harness", version, about, max_term_width = 100, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Do one task in a folder and exit
+    Run(RunArgs),
+    /// Look at stored sessions
+    Sessions {
+        #[command(subcommand)]
+        command: SessionsCommand,
+    },
+    /// Look at the configuration
+    Config {
+        #[command(subcommand)]
+        command: ConfigCommand,
+    },
+    /// Watch the agent mend a failing test, with a scripted model: no key, no network
+    Demo(DemoArgs),
+    /// Serve a scripted model on the loopback interface
+    MockLlm(MockArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// What to do; text piped to standard input is added to it, or taken in its place
+    pub(crate) task: Option<String>,
+    /// Print the session's events as JSON, one a line
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Model name, as the provider knows it
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// Provider route, such as `deepseek` or `openai`
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) provider: Option<String>,
+    /// Address of an OpenAI-compatible endpoint, such as `http://127.0.0.1:11434/v1`
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+    /// The folder to work in [default: the current one]
+    #[arg(long, short = 'C', value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Most steps (model requests) before the turn ends [default: 200]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_steps: Option<u32>,
+    /// Let these calls run, as `tool` or `tool(pattern)`; may be repeated
+    #[arg(long, value_name = "RULE")]
+    pub(crate) allow: Vec<String>,
+    /// Never let these calls run, as `tool` or `tool(pattern)`; wins over `--allow`; may be repeated
+    #[arg(long, value_name = "RULE")]
+    pub(crate) deny: Vec<String>,
+    /// Go on with a stored session
+    #[arg(long, value_name = "ID", conflicts_with = "continue")]
+    pub(crate) resume: Option<SessionId>,
+    /// Go on with this folder's newest session
+    #[arg(long = "continue")]
+    pub(crate) r#continue: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionsCommand {
+    /// List stored sessions, newest first
+    List {
+        /// Print JSON, one session a line
+        #[arg(long)]
+        json: bool,
+        /// Only the newest N
+        #[arg(long, short = 'n', value_name = "N")]
+        limit: Option<usize>,
+    },
+    /// Show one session
+    Show {
+        /// The session
+        id: SessionId,
+        /// Print its events as JSON, one a line
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Show every setting and where it comes from
+    Show {
+        /// The folder whose project file counts [default: the current one]
+        #[arg(long, short = 'C', value_name = "DIR")]
+        cwd: Option<PathBuf>,
+    },
+    /// Trust a project's settings file exactly as it is now
+    Trust {
+        /// The folder of the project [default: the current one]
+        #[arg(long, short = 'C', value_name = "DIR")]
+        cwd: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Where to make the throw-away repository [default: a new temporary folder]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Print the session's events as JSON, one a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MockArgs {
+    /// The script: JSON or TOML
+    #[arg(long, value_name = "FILE")]
+    pub(crate) script: PathBuf,
+    /// Port; 0 takes a free one and prints it
+    #[arg(long, default_value_t = 0)]
+    pub(crate) port: u16,
+    /// Write each request body to this folder as Q1.json, Q2.json …
+    #[arg(long, value_name = "DIR")]
+    pub(crate) record: Option<PathBuf>,
+}

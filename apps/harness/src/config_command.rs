@@ -1,0 +1,48 @@
+//! `harness config`.
+use anyhow::Result;
+use harness_config::{Config, Environment, Paths, Trust, project_root};
+
+use crate::args::ConfigCommand;
+use crate::compose::{settings, working_folder};
+use crate::exit::Exit;
+use crate::output::Output;
+
+pub(crate) fn run(command: ConfigCommand, environment: &Environment) -> Exit {
+    let output = Output::default();
+    let result = match command {
+        ConfigCommand::Show { cwd } => show(cwd.as_deref(), environment, &output),
+        ConfigCommand::Trust { cwd } => trust(cwd.as_deref(), environment, &output),
+    };
+    match result {
+        Ok(()) => Exit::Done,
+        Err(error) => {
+            output.talk(&format!("harness: {error:#}"));
+            Exit::Failed
+        }
+    }
+}
+
+fn show(cwd: Option<&std::path::Path>, environment: &Environment, output: &Output) -> Result<()> {
+    let paths = Paths::resolve(environment)?;
+    let cwd = working_folder(cwd)?;
+    let config = settings(environment, &paths, &cwd, output)?;
+    output.data(&format!("# user file: {}\n", paths.config_file.display()));
+    output.data(&format!("# sessions:  {}\n", paths.sessions.display()));
+    for setting in config.describe() {
+        output.data(&format!("{} = {}  # {}\n", setting.key, setting.value, setting.source));
+    }
+    Ok(())
+}
+
+fn trust(cwd: Option<&std::path::Path>, environment: &Environment, output: &Output) -> Result<()> {
+    let paths = Paths::resolve(environment)?;
+    let root = project_root(&working_folder(cwd)?);
+    let mut trust = Trust::load(&paths.trust_file)?;
+    anyhow::ensure!(
+        Config::trust_project(&root, &mut trust)?,
+        "{} has no .harness/config.toml to trust",
+        root.display()
+    );
+    output.talk(&format!("harness: the settings of {} are trusted as they are now", root.display()));
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! `harness mock-llm`: the scripted model server, for trying things out and for tests of other programs.
+use anyhow::{Context, Result};
+use harness_llm_mock::{MockServer, Options, Script};
+
+use crate::args::MockArgs;
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::signals::Signals;
+
+pub(crate) async fn run(args: MockArgs) -> Exit {
+    let output = Output::default();
+    match serve(&args, &output).await {
+        Ok(exit) => exit,
+        Err(error) => {
+            output.talk(&format!("harness: {error:#}"));
+            Exit::Failed
+        }
+    }
+}
+
+async fn serve(args: &MockArgs, output: &Output) -> Result<Exit> {
+    let script = Script::load(&args.script)?;
+    if let Some(folder) = &args.record {
+        std::fs::create_dir_all(folder).with_context(|| format!("folder {} cannot be made", folder.display()))?;
+    }
+    let mut signals = Signals::listen()?;
+    let server = MockServer::start(script, Options { port: args.port, ..Options::default() }).await?;
+    output.data(&format!("{}\n", server.base_url()));
+    let mut written = 0;
+    loop {
+        tokio::select! {
+            asked = signals.next() => {
+                server.shutdown().await;
+                return Ok(asked.exit());
+            }
+            () = server.wait_for_requests(written + 1) => {
+                for request in server.requests().iter().skip(written) {
+                    written += 1;
+                    output.talk(&format!("Q{written} {} {} ({} bytes)", request.method, request.path, request.body.len()));
+                    if let Some(folder) = &args.record {
+                        let path = folder.join(format!("Q{written}.json"));
+                        std::fs::write(&path, &request.body)
+                            .with_context(|| format!("{} cannot be written", path.display()))?;
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! `harness sessions`.
+use anyhow::Result;
+use harness_bundle::Harness;
+use harness_config::{Environment, Paths};
+use harness_session::{Form, SessionId, Sessions, encode_event};
+use harness_session_persistence::{KnownTypes, SessionSummary};
+use serde_json::json;
+
+use crate::args::SessionsCommand;
+use crate::compose::{settings, working_folder};
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::sessions_show::transcript;
+
+pub(crate) async fn run(command: SessionsCommand, environment: &Environment) -> Exit {
+    let output = Output::default();
+    match with_harness(command, environment, &output).await {
+        Ok(exit) => exit,
+        Err(error) => {
+            output.talk(&format!("harness: {error:#}"));
+            Exit::Failed
+        }
+    }
+}
+
+async fn with_harness(command: SessionsCommand, environment: &Environment, output: &Output) -> Result<Exit> {
+    let paths = Paths::resolve(environment)?;
+    let cwd = working_folder(None)?;
+    let config = settings(environment, &paths, &cwd, output)?;
+    let harness = Harness::start(&config, environment, &paths).await?;
+    let result = match command {
+        SessionsCommand::List { json, limit } => list(&harness, json, limit, output).await,
+        SessionsCommand::Show { id, json } => show(&harness, id, json, output).await,
+    };
+    harness.shutdown().await?;
+    result
+}
+
+async fn list(harness: &Harness, json: bool, limit: Option<usize>, output: &Output) -> Result<Exit> {
+    let listing = harness.persistence()?.list().await?;
+    for bad in &listing.unreadable {
+        output.talk(&format!("harness: {}: {}", bad.location, bad.error));
+    }
+    for session in listing.sessions.iter().take(limit.unwrap_or(usize::MAX)) {
+        output.data(&if json { json_line(session) } else { text_line(session) });
+    }
+    if listing.sessions.is_empty() && !json {
+        output.talk("no sessions yet");
+    }
+    Ok(if listing.unreadable.is_empty() { Exit::Done } else { Exit::Failed })
+}
+
+fn json_line(session: &SessionSummary) -> String {
+    let value = json!({
+        "id": session.header.id.to_string(),
+        "created_at": session.header.created_at,
+        "modified": session.modified,
+        "cwd": session.header.cwd,
+        "bytes": session.bytes,
+        "title": session.title,
+    });
+    format!("{value}\n")
+}
+
+fn text_line(session: &SessionSummary) -> String {
+    let time = jiff::Timestamp::from_millisecond(session.modified).unwrap_or_default();
+    let time = time.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M");
+    let title = session.title.as_deref().unwrap_or("(no prompt)");
+    let cwd = session.header.cwd.as_deref().unwrap_or("-");
+    format!("{}  {time}  {cwd}  {title}\n", session.header.id)
+}
+
+async fn show(harness: &Harness, id: SessionId, json: bool, output: &Output) -> Result<Exit> {
+    let known = match harness.ctx().service::<Sessions>() {
+        Some(sessions) => KnownTypes::from(sessions.as_ref()),
+        None => KnownTypes::default(),
+    };
+    let snapshot = harness.persistence()?.inspect(id, &known).await?;
+    for repair in &snapshot.repairs {
+        output.talk(&format!("harness: session {id}: {repair}"));
+    }
+    if json {
+        for event in &snapshot.events {
+            output.data(&(encode_event(event, Form::Full)? + "\n"));
+        }
+    } else {
+        output.data(&transcript(&snapshot.header, &snapshot.events));
+    }
+    Ok(Exit::Done)
+}

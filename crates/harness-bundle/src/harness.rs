@@ -1,0 +1,187 @@
+//! The composed spine.
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use harness_agent::{Agent, AgentFactory, AgentOptions, AgentPlugin, CreateAgent, SessionStartSource};
+use harness_agent_loop::AgentLoop;
+use harness_approval::ApprovalLog;
+use harness_bash_local::{BashLocal, BashLocalConfig};
+use harness_config::{Config, Environment, Paths, project_root};
+use harness_fs::FileSystem;
+use harness_fs_local::FsLocal;
+use harness_fs_policy::FsPolicy;
+use harness_kernel::{App, Ctx, Running, Service};
+use harness_llm::{CallConfig, LlmPlugin};
+use harness_llm_openai::LlmOpenAi;
+use harness_permissions::Permissions;
+use harness_session::{SessionHeader, SessionId, SessionPlugin, Sessions, SystemClock, Clock};
+use harness_session_jsonl::{JsonlConfig, JsonlPlugin};
+use harness_session_persistence::{
+    Durability, RecordedError, RepairNote, SessionPersistence, resume_recorded, start_recorded,
+};
+use harness_system_prompt::{SystemPrompt, SystemPromptPlugin};
+use harness_tool_bash::ToolBash;
+use harness_tool_fs::ToolFs;
+use harness_tool_schema::ToolSchema;
+use harness_tools::ToolsPlugin;
+
+use crate::error::BundleError;
+use crate::providers::{Providers, resolve};
+use crate::settings::{
+    AgentSettings, BashSection, DurabilitySetting, FsPolicySection, HttpSettings, ModelSettings,
+    PermissionSection, ProvidersSettings, SessionSettings,
+};
+use crate::surroundings::Surroundings;
+use crate::{instructions, prompt};
+
+/// A running harness: every plugin of the default spine.
+pub struct Harness {
+    running: Running,
+    model: ModelSettings,
+    default_models: Providers,
+    limits: AgentSettings,
+}
+
+/// A live agent and what was mended when its session was opened.
+pub struct OpenedAgent {
+    /// The agent.
+    pub agent: Arc<dyn Agent>,
+    /// What was mended.
+    pub repairs: Vec<RepairNote>,
+}
+
+impl Harness {
+    /// Reads the settings and starts the plugins.
+    pub async fn start(config: &Config, environment: &Environment, paths: &Paths) -> Result<Self, BundleError> {
+        let model: ModelSettings = config.section()?;
+        let limits: AgentSettings = config.section()?;
+        let session: SessionSettings = config.section()?;
+        let permissions: PermissionSection = config.section()?;
+        let bash: BashSection = config.section()?;
+        let files: FsPolicySection = config.section()?;
+        let http: HttpSettings = config.section()?;
+        let providers: ProvidersSettings = config.section()?;
+        let providers = resolve(&providers, &http, environment);
+
+        let variables = environment.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let mut shell = BashLocalConfig::new(variables, paths.spill.clone());
+        shell.limits = bash.0;
+        shell.secret_names = providers.key_variables();
+        shell.secret_values = providers.keys();
+        let mut storage = JsonlConfig::new(paths.sessions.clone());
+        storage.durability = match session.durability {
+            DurabilitySetting::Sync => Durability::Sync,
+            DurabilitySetting::Write => Durability::Write,
+        };
+        let app = App::default()
+            .with(SessionPlugin::default())
+            .with(JsonlPlugin(storage))
+            .with(LlmPlugin)
+            .with(LlmOpenAi { providers: providers.configs() })
+            .with(SystemPromptPlugin { sections: prompt::sections() })
+            .with(ToolsPlugin)
+            .with(ToolSchema)
+            .with(Permissions::new(&permissions.0)?)
+            .with(ApprovalLog)
+            .with(BashLocal { config: shell })
+            .with(ToolBash)
+            .with(FsLocal)
+            .with(FsPolicy::new(files.0))
+            .with(ToolFs)
+            .with(AgentPlugin)
+            .with(AgentLoop)
+            .with(Surroundings { today: jiff::Zoned::now().date().to_string() });
+        let running = app.start().await?;
+        Ok(Self { running, model, default_models: providers, limits })
+    }
+
+    /// The root context.
+    pub fn ctx(&self) -> &Ctx {
+        self.running.ctx()
+    }
+    /// Storage.
+    pub fn persistence(&self) -> Result<Arc<dyn SessionPersistence>, BundleError> {
+        self.service()
+    }
+    fn service<S: Service + ?Sized>(&self) -> Result<Arc<S>, BundleError> {
+        self.ctx().service::<S>().ok_or(BundleError::Missing(S::NAME))
+    }
+
+    /// Settings for an agent that works in `cwd`, an absolute path.
+    pub fn agent_options(&self, cwd: PathBuf) -> Result<AgentOptions, BundleError> {
+        let provider = self.model.provider.clone();
+        let Some(default_model) = self.default_models.default_model(&provider) else {
+            return Err(BundleError::UnknownProvider(provider));
+        };
+        let model = self.model.name.clone().or(default_model).ok_or_else(|| BundleError::NoModel(provider.clone()))?;
+        let config = CallConfig {
+            provider,
+            model,
+            reasoning_effort: self.model.reasoning_effort.clone(),
+            temperature: self.model.temperature,
+            max_tokens: self.model.max_tokens,
+            stop: Vec::new(),
+        };
+        let mut options = AgentOptions::new(config, cwd);
+        options.max_steps = self.limits.max_steps;
+        options.parallel_tools = self.limits.parallel_tools;
+        Ok(options)
+    }
+
+    /// Makes an agent with a new session.
+    pub async fn create(&self, options: AgentOptions) -> Result<OpenedAgent, BundleError> {
+        let cwd = options.cwd.display().to_string();
+        let header = SessionHeader::new(SystemClock.now_ms(), Some(cwd));
+        let scope = self.ctx().scope("agent");
+        let (sessions, persistence) = (self.service::<Sessions>()?, self.persistence()?);
+        let recorded = start_recorded(&scope, &sessions, persistence.as_ref(), header).await;
+        self.agent(&scope, recorded, options, SessionStartSource::Startup).await
+    }
+    /// Makes an agent that goes on with a stored session.
+    pub async fn resume(&self, id: SessionId, options: AgentOptions) -> Result<OpenedAgent, BundleError> {
+        let scope = self.ctx().scope("agent");
+        let (sessions, persistence) = (self.service::<Sessions>()?, self.persistence()?);
+        let recorded = resume_recorded(&scope, &sessions, persistence.as_ref(), id).await;
+        self.agent(&scope, recorded, options, SessionStartSource::Resume).await
+    }
+    /// The newest stored session of a folder.
+    pub async fn latest(&self, cwd: &Path) -> Result<SessionId, BundleError> {
+        let cwd = cwd.display().to_string();
+        let latest = self.persistence()?.latest(Some(&cwd)).await?;
+        latest.map(|session| session.header.id).ok_or(BundleError::NothingToContinue(cwd))
+    }
+
+    async fn agent(
+        &self,
+        scope: &Ctx,
+        recorded: Result<harness_session_persistence::Recorded, RecordedError>,
+        options: AgentOptions,
+        source: SessionStartSource,
+    ) -> Result<OpenedAgent, BundleError> {
+        let made = async {
+            let recorded = recorded?;
+            let fs = self.service::<dyn FileSystem>()?;
+            if let Some(section) = instructions::section(&fs, &project_root(&options.cwd)).await? {
+                let prompt = self.service::<SystemPrompt>()?;
+                // The scope is fresh, so the name cannot be taken.
+                let _ = prompt.section(scope, section);
+            }
+            let factory = self.service::<dyn AgentFactory>()?;
+            let agent = factory.create(CreateAgent { session: recorded.session, options, source }).await?;
+            Ok(OpenedAgent { agent, repairs: recorded.repairs })
+        };
+        let made: Result<OpenedAgent, BundleError> = made.await;
+        if made.is_err()
+            && let Err(error) = scope.dispose().await
+        {
+            tracing::error!(%error, "the scope of a failed agent was not taken down cleanly");
+        }
+        made
+    }
+
+    /// Takes everything down, agents first. What is not saved yet is saved.
+    pub async fn shutdown(self) -> Result<(), BundleError> {
+        self.running.shutdown().await.map_err(|error| BundleError::Shutdown(error.to_string()))
+    }
+}

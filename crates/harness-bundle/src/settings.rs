@@ -1,0 +1,159 @@
+//! The bundle's sections of the settings.
+use std::collections::BTreeMap;
+
+use harness_bash_local::BashLimits;
+use harness_config::{ConfigBuilder, ProjectKeys, Section};
+use harness_fs_policy::FsPolicyConfig;
+use harness_permissions::PermissionsConfig;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Section `model`: which model answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ModelSettings {
+    /// Provider route: a key of `providers`, or a built-in one (`deepseek`, `openai`)
+    pub provider: String,
+    /// Model name, as the provider knows it
+    pub name: Option<String>,
+    /// Effort word, such as `low` or `high`
+    pub reasoning_effort: Option<String>,
+    /// Sampling temperature
+    pub temperature: Option<f64>,
+    /// Most answer tokens of one request
+    pub max_tokens: Option<u64>,
+}
+impl Default for ModelSettings {
+    fn default() -> Self {
+        let provider = "deepseek".to_owned();
+        Self { provider, name: None, reasoning_effort: None, temperature: None, max_tokens: None }
+    }
+}
+impl Section for ModelSettings {
+    const NAME: &'static str = "model";
+    const PROJECT: ProjectKeys = ProjectKeys::All;
+}
+
+/// One entry of section `providers`: an OpenAI-compatible endpoint.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ProviderSettings {
+    /// Address, such as `https://api.example.com/v1`
+    pub base_url: Option<String>,
+    /// Key; better kept in the environment
+    pub api_key: Option<String>,
+    /// Environment variable that holds the key
+    pub api_key_env: Option<String>,
+    /// Model to use when none is named
+    pub default_model: Option<String>,
+    /// Seconds to wait for the first byte of an answer
+    pub first_byte_timeout: Option<u64>,
+    /// Seconds a stream may be silent
+    pub idle_timeout: Option<u64>,
+}
+
+/// Section `providers`: endpoints by route name. Never read from an untrusted project.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct ProvidersSettings(pub BTreeMap<String, ProviderSettings>);
+impl Section for ProvidersSettings {
+    const NAME: &'static str = "providers";
+    const PROJECT: ProjectKeys = ProjectKeys::Only(&[]);
+}
+
+/// Section `http`: how endpoints are reached. Never read from an untrusted project.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct HttpSettings {
+    /// Seconds to wait for a connection
+    pub connect_timeout: Option<u64>,
+    /// Files with further certificate authorities, PEM
+    pub extra_ca: Vec<String>,
+    /// Proxy address, `none`, or `system`
+    pub proxy: Option<String>,
+}
+impl Section for HttpSettings {
+    const NAME: &'static str = "http";
+    const PROJECT: ProjectKeys = ProjectKeys::Only(&[]);
+}
+
+/// Section `agent`: limits of a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct AgentSettings {
+    /// Most steps (model requests) in one turn
+    pub max_steps: u32,
+    /// Most tool calls that overlap
+    pub parallel_tools: usize,
+}
+impl Default for AgentSettings {
+    fn default() -> Self {
+        Self { max_steps: 200, parallel_tools: 10 }
+    }
+}
+impl Section for AgentSettings {
+    const NAME: &'static str = "agent";
+    const PROJECT: ProjectKeys = ProjectKeys::Only(&["parallel_tools"]);
+}
+
+/// Section `session`: how sessions are kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SessionSettings {
+    /// What a barrier waits for: `sync` (the device has it) or `write` (the system has it)
+    pub durability: DurabilitySetting,
+}
+/// What a durability barrier waits for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DurabilitySetting {
+    /// The device has it: it survives a power cut.
+    #[default]
+    Sync,
+    /// The system has it: it survives the end of the process.
+    Write,
+}
+impl Section for SessionSettings {
+    const NAME: &'static str = "session";
+    const PROJECT: ProjectKeys = ProjectKeys::Only(&[]);
+}
+
+/// Section `permissions`: which tool calls run. An untrusted project may only deny.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct PermissionSection(pub PermissionsConfig);
+impl Section for PermissionSection {
+    const NAME: &'static str = "permissions";
+    const PROJECT: ProjectKeys = ProjectKeys::Only(&["deny"]);
+}
+
+/// Section `bash`: limits of shell commands.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct BashSection(pub BashLimits);
+impl Section for BashSection {
+    const NAME: &'static str = "bash";
+    const PROJECT: ProjectKeys = ProjectKeys::Only(&[]);
+}
+
+/// Section `fs-policy`: where files may be touched.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct FsPolicySection(pub FsPolicyConfig);
+impl Section for FsPolicySection {
+    const NAME: &'static str = "fs-policy";
+    const PROJECT: ProjectKeys = ProjectKeys::Only(&[]);
+}
+
+/// Every section of the bundle.
+pub fn sections(builder: ConfigBuilder) -> ConfigBuilder {
+    builder
+        .section::<ModelSettings>()
+        .section::<ProvidersSettings>()
+        .section::<HttpSettings>()
+        .section::<AgentSettings>()
+        .section::<SessionSettings>()
+        .section::<PermissionSection>()
+        .section::<BashSection>()
+        .section::<FsPolicySection>()
+}

@@ -1,0 +1,87 @@
+//! Answers the requests of one connection.
+
+use std::sync::{Arc, PoisonError};
+
+use tokio::net::TcpStream;
+
+use super::Shared;
+use super::player::{After, Cue, play};
+use super::stream_flag::asks_for_stream;
+use crate::chunk::{error, model_list};
+use crate::http::{Connection, ReadError, Request, whole};
+
+const CHAT: [&str; 2] = ["/v1/chat/completions", "/chat/completions"];
+const MODELS: [&str; 2] = ["/v1/models", "/models"];
+
+pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
+    let mut connection = Connection::new(stream);
+    loop {
+        let request = match connection.read_request(shared.limits).await {
+            Ok(Some(request)) => request,
+            Ok(None) | Err(ReadError::Gone) => return,
+            Err(ReadError::Refused { status, reason }) => {
+                let body = error("invalid_request_error", "refused", &reason).to_string();
+                if connection.write(&whole(status, &body, false)).await.is_ok() {
+                    connection.close_against_the_stream().await;
+                }
+                return;
+            }
+        };
+        match answer(&mut connection, request, &shared).await {
+            Ok(After::KeepAlive) => {}
+            Ok(After::Close) => return connection.close().await,
+            Ok(After::Reset) => return connection.reset(),
+            Err(_) => {
+                shared.disconnects.send_modify(|count| *count += 1);
+                return;
+            }
+        }
+    }
+}
+
+/// Answers one request.
+///
+/// # Errors
+/// If the client goes away.
+async fn answer(connection: &mut Connection, request: Request, shared: &Shared) -> std::io::Result<After> {
+    let keep_alive = request.keeps_alive();
+    let (status, body) = match (request.method.as_str(), request.path()) {
+        ("POST", path) if CHAT.contains(&path) => match refusal(&request) {
+            Some(refusal) => (400, refusal),
+            None => return reply(connection, request, shared).await,
+        },
+        ("GET", path) if MODELS.contains(&path) => (200, model_list(&shared.model).to_string()),
+        (method, path) if CHAT.contains(&path) || MODELS.contains(&path) => {
+            let message = format!("method {method} is not served at {path}");
+            (405, error("invalid_request_error", "method_not_allowed", &message).to_string())
+        }
+        (_, path) => {
+            let message = format!("nothing is served at {path}; try POST {} or GET {}", CHAT[0], MODELS[0]);
+            (404, error("invalid_request_error", "not_found", &message).to_string())
+        }
+    };
+    shared.other_requests.record(request);
+    connection.write(&whole(status, &body, keep_alive)).await?;
+    Ok(if keep_alive { After::KeepAlive } else { After::Close })
+}
+
+/// Why a request to the chat endpoint gets no reply of the script.
+fn refusal(request: &Request) -> Option<String> {
+    let message = "this server only streams; send \"stream\": true";
+    (!asks_for_stream(&request.body))
+        .then(|| error("invalid_request_error", "stream_only", message).to_string())
+}
+
+async fn reply(connection: &mut Connection, request: Request, shared: &Shared) -> std::io::Result<After> {
+    let (is_http11, keep_alive) = (request.is_http11, request.keeps_alive());
+    let recorded = shared.model_requests.record(request);
+    let plan = shared.queue.lock().unwrap_or_else(PoisonError::into_inner).next(&recorded);
+    let cue = Cue {
+        request: recorded.number(),
+        prompt_bytes: recorded.body().len(),
+        is_http11,
+        keep_alive,
+        gates: &shared.gates,
+    };
+    play(connection, &plan, cue).await
+}

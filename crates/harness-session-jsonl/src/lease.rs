@@ -1,0 +1,85 @@
+//! The writer lease: an operating-system lock on the log's own inode.
+//!
+//! The lock is on the file itself, so every path and link to it leads to the same lock, and the system drops it
+//! when the process ends, however it ends. The record beside the log only tells people who has it.
+use std::fs::{self, File, TryLockError};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+use std::{io, process};
+
+use harness_session::SessionId;
+use harness_session_persistence::{LeaseOwner, PersistenceError};
+
+const OWNER: &str = "owner.json";
+
+/// Proof that this process may write. The lock itself belongs to the file and ends when that is closed.
+#[derive(Debug)]
+pub(crate) struct Lease {
+    record: PathBuf,
+}
+
+impl Lease {
+    /// Tells others that this process has locked the log.
+    pub(crate) fn record(log: &Path) -> Self {
+        let lease = Self { record: record_of(log) };
+        if let Err(error) = lease.write_record() {
+            tracing::warn!(%error, record = %lease.record.display(), "others cannot be told who has the session");
+            fs::remove_file(&lease.record).ok(); // at least it names nobody wrong
+        }
+        lease
+    }
+    /// The log was published under another path.
+    pub(crate) fn moved_to(&mut self, log: &Path) {
+        self.record = record_of(log);
+    }
+    fn write_record(&self) -> io::Result<()> {
+        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).ok();
+        let since = since.and_then(|since| i64::try_from(since.as_millis()).ok());
+        let record = serde_json::to_vec(&LeaseOwner { pid: process::id(), host: Some(host), since })?;
+        let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&self.record)?;
+        io::Write::write_all(&mut file, &record)
+    }
+}
+impl Drop for Lease {
+    /// Before the file is closed, so that the record of the next owner cannot be hit.
+    fn drop(&mut self) {
+        fs::remove_file(&self.record).ok(); // a record that stays is as harmless as that of a killed owner
+    }
+}
+
+/// Locks a log or says who has it.
+pub(crate) fn lock(file: &File, log: &Path, id: SessionId) -> Result<(), PersistenceError> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(PersistenceError::InUse { id, owner: owner(file, log) }),
+        Err(TryLockError::Error(source)) => Err(crate::layout::io("lock", log)(source)),
+    }
+}
+
+/// Where a link leads to: all links share one record.
+fn record_of(log: &Path) -> PathBuf {
+    fs::canonicalize(log).as_deref().unwrap_or(log).with_file_name(OWNER)
+}
+
+fn owner(file: &File, log: &Path) -> Option<LeaseOwner> {
+    let recorded = fs::read(record_of(log)).ok().and_then(|record| serde_json::from_slice(&record).ok());
+    recorded.or_else(|| {
+        let metadata = file.metadata().ok()?;
+        let pid = locking_pid(&fs::read_to_string("/proc/locks").ok()?, &metadata)?;
+        Some(LeaseOwner { pid, host: None, since: None })
+    })
+}
+
+/// The process that locks a file according to Linux (proc_locks(5)), for a log reached through a hard link.
+fn locking_pid(locks: &str, metadata: &fs::Metadata) -> Option<u32> {
+    let device = metadata.dev();
+    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+    let wanted = format!("{major:02x}:{minor:02x}:{}", metadata.ino());
+    locks.lines().find_map(|line| {
+        let mut fields = line.split_whitespace().filter(|field| *field != "->");
+        let (kind, pid, inode) = (fields.nth(1)?, fields.nth(2)?, fields.next()?);
+        (kind == "FLOCK" && inode == wanted).then(|| pid.parse().ok())?
+    })
+}

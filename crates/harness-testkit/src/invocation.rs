@@ -1,0 +1,163 @@
+//! One run of the program.
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::wait::{HANG, wait_until};
+
+/// What the program finds on standard input.
+#[derive(Debug)]
+pub enum Input {
+    /// The null device.
+    Null,
+    /// A file, pipe or other open thing.
+    Open(std::fs::File),
+}
+
+/// A run that is about to start. Its environment holds nothing but what is set here.
+#[derive(Debug)]
+pub struct Invocation {
+    program: PathBuf,
+    args: Vec<OsString>,
+    environment: BTreeMap<OsString, OsString>,
+    cwd: PathBuf,
+    input: Input,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone)]
+pub struct Finished {
+    /// Exit code; none if a signal ended it.
+    pub code: Option<i32>,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+impl Invocation {
+    pub(crate) fn new(program: &Path, cwd: &Path) -> Self {
+        Self {
+            program: program.to_owned(),
+            args: Vec::new(),
+            environment: BTreeMap::new(),
+            cwd: cwd.to_owned(),
+            input: Input::Null,
+        }
+    }
+    /// Adds arguments.
+    #[must_use]
+    pub fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.args.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+        self
+    }
+    /// Sets a variable.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.environment.insert(name.into(), value.as_ref().to_owned());
+        self
+    }
+    /// Takes a variable away.
+    #[must_use]
+    pub fn env_remove(mut self, name: &str) -> Self {
+        self.environment.remove(OsStr::new(name));
+        self
+    }
+    /// Sets the folder that it starts in.
+    #[must_use]
+    pub fn cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
+        self.cwd = cwd.into();
+        self
+    }
+    /// Sets standard input.
+    #[must_use]
+    pub fn input(mut self, input: Input) -> Self {
+        self.input = input;
+        self
+    }
+    /// Starts it.
+    pub fn start(self) -> Started {
+        let input = match self.input {
+            Input::Null => Stdio::null(),
+            Input::Open(file) => file.into(),
+        };
+        let mut child = Command::new(&self.program)
+            .args(&self.args)
+            .env_clear()
+            .envs(&self.environment)
+            .current_dir(&self.cwd)
+            .stdin(input)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let stdout = reader(child.stdout.take().unwrap());
+        let stderr = reader(child.stderr.take().unwrap());
+        Started { child, stdout: Some(stdout), stderr: Some(stderr), since: Instant::now() }
+    }
+    /// Starts it and waits for its end.
+    pub fn run(self) -> Finished {
+        self.start().wait()
+    }
+}
+
+fn reader(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        from.read_to_end(&mut bytes).unwrap();
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+/// A run that has started. Dropping it kills it.
+#[derive(Debug)]
+pub struct Started {
+    child: Child,
+    stdout: Option<JoinHandle<String>>,
+    stderr: Option<JoinHandle<String>>,
+    since: Instant,
+}
+
+impl Started {
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+    /// Sends it a signal.
+    pub fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, signal).unwrap();
+    }
+    /// Ends it at once, as a crash would.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+    /// Waits for its end.
+    ///
+    /// # Panics
+    /// If it hangs.
+    pub fn wait(mut self) -> Finished {
+        let status = wait_until("the program ends", || self.child.try_wait().unwrap());
+        let elapsed = self.since.elapsed();
+        assert!(elapsed < HANG);
+        // A process that outlives the program could hold the pipes open; that is for the test to notice.
+        let stdout = self.stdout.take().unwrap().join().unwrap();
+        let stderr = self.stderr.take().unwrap().join().unwrap();
+        Finished { code: status.code(), stdout, stderr, elapsed }
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        // Already ended is as good.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
