@@ -13,13 +13,19 @@ use crate::output::Output;
 pub(crate) fn working_folder(given: Option<&Path>) -> Result<PathBuf> {
     let current = std::env::current_dir().context("the current folder is not known")?;
     let folder = given.map_or_else(|| current.clone(), |given| current.join(given));
-    let metadata = std::fs::metadata(&folder).with_context(|| format!("folder {} cannot be used", folder.display()))?;
+    let metadata =
+        std::fs::metadata(&folder).with_context(|| format!("folder {} cannot be used", folder.display()))?;
     anyhow::ensure!(metadata.is_dir(), "{} is not a folder", folder.display());
     std::path::absolute(&folder).with_context(|| format!("folder {} cannot be used", folder.display()))
 }
 
 /// The settings of a folder, without flags.
-pub(crate) fn settings(environment: &Environment, paths: &Paths, cwd: &Path, output: &Output) -> Result<Config> {
+pub(crate) fn settings(
+    environment: &Environment,
+    paths: &Paths,
+    cwd: &Path,
+    output: &Output,
+) -> Result<Config> {
     layers(environment, paths, cwd, output).map(harness_config::ConfigBuilder::build)
 }
 
@@ -83,7 +89,8 @@ fn list(items: &[String]) -> Value {
 /// `--allow 'write(/some/folder/*)'` also opens that folder for the file policy.
 fn write_roots(rules: &[String], cwd: &Path) -> Vec<String> {
     let folder = |rule: &String| {
-        let pattern = ["write(", "edit("].iter().find_map(|tool| rule.strip_prefix(tool))?.strip_suffix(')')?;
+        let pattern =
+            ["write(", "edit("].iter().find_map(|tool| rule.strip_prefix(tool))?.strip_suffix(')')?;
         let fixed = pattern.split(['*', '?', '[', '{']).next()?;
         let whole = fixed == pattern;
         let path = if whole { fixed } else { &fixed[..=fixed.rfind('/')?] };

@@ -37,8 +37,11 @@ async fn demo(args: &DemoArgs, environment: &Environment, output: &Arc<Output>) 
         let path = project.join(name);
         std::fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
     }
-    output.talk("This demo needs no key and no network. The model is SCRIPTED: a small server on the loopback");
-    output.talk("interface plays its part. The loop, the tools, the stream and the session log are the real ones.");
+    output
+        .talk("This demo needs no key and no network. The model is SCRIPTED: a small server on the loopback");
+    output.talk(
+        "interface plays its part. The loop, the tools, the stream and the session log are the real ones.",
+    );
     output.talk(&format!("project: {}", project.display()));
     let before = test(&project, environment).await?;
     if before.exit_code == Some(0) {

@@ -44,7 +44,11 @@ pub(crate) fn script() -> Script {
     };
     let mut script = Script::new([
         call("I will run the tests first.", "bash", json!({ "command": "sh test.sh" })),
-        call("An order of exactly ten gets no discount. Let me look at the code.", "read", json!({ "file_path": "price.sh" })),
+        call(
+            "An order of exactly ten gets no discount. Let me look at the code.",
+            "read",
+            json!({ "file_path": "price.sh" }),
+        ),
         call(
             "The comment says ten or more, but the code asks for more than ten.",
             "edit",

@@ -57,7 +57,8 @@ pub(crate) async fn drive(
         if failed.turn.is_none() {
             let _ = notes.send(Seen::Note(format!("harness: {}", failed.failure)));
             if failed.failure.code.as_str() == "NOT_DURABLE" {
-                *kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(failed.failure.clone());
+                *kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner) =
+                    Some(failed.failure.clone());
             }
         }
     }));

@@ -66,7 +66,8 @@ impl Envelope {
         error: Option<Problem>,
         exit: Exit,
     ) -> Self {
-        let value = |value: &Summary| serde_json::to_value(&value.reason).ok().filter(|value| !value.is_null());
+        let value =
+            |value: &Summary| serde_json::to_value(&value.reason).ok().filter(|value| !value.is_null());
         Self::End {
             version: VERSION,
             session: session.map(|id| id.to_string()),

@@ -7,5 +7,9 @@ pub(crate) fn start(environment: &Environment) {
     let directives = environment.get("HARNESS_LOG").unwrap_or("error");
     let filter = EnvFilter::try_new(directives).unwrap_or_else(|_| EnvFilter::new("error"));
     // A second subscriber cannot exist: this runs once.
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).without_time().try_init();
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .without_time()
+        .try_init();
 }

@@ -21,7 +21,8 @@ pub(crate) async fn run(args: MockArgs) -> Exit {
 async fn serve(args: &MockArgs, output: &Output) -> Result<Exit> {
     let script = Script::load(&args.script)?;
     if let Some(folder) = &args.record {
-        std::fs::create_dir_all(folder).with_context(|| format!("folder {} cannot be made", folder.display()))?;
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("folder {} cannot be made", folder.display()))?;
     }
     let mut signals = Signals::listen()?;
     let server = MockServer::start(script, Options { port: args.port, ..Options::default() }).await?;
@@ -36,10 +37,10 @@ async fn serve(args: &MockArgs, output: &Output) -> Result<Exit> {
             () = server.wait_for_requests(written + 1) => {
                 for request in server.requests().iter().skip(written) {
                     written += 1;
-                    output.talk(&format!("Q{written} {} {} ({} bytes)", request.method, request.path, request.body.len()));
+                    output.talk(&format!("Q{written} {} {} ({} bytes)", request.method(), request.path(), request.body().len()));
                     if let Some(folder) = &args.record {
                         let path = folder.join(format!("Q{written}.json"));
-                        std::fs::write(&path, &request.body)
+                        std::fs::write(&path, request.body())
                             .with_context(|| format!("{} cannot be written", path.display()))?;
                     }
                 }

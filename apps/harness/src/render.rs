@@ -82,7 +82,9 @@ impl TextRenderer {
         match &event.body {
             Body::AssistantMessage(message) => {
                 let text = message.message.text();
-                let same = |(step, attempt, _): &(Step, u32, usize)| (*step, *attempt) == (message.at, message.attempt);
+                let same = |(step, attempt, _): &(Step, u32, usize)| {
+                    (*step, *attempt) == (message.at, message.attempt)
+                };
                 let shown = self.shown.filter(same).map_or(0, |(_, _, bytes)| bytes);
                 if let Some(rest) = text.get(shown..) {
                     self.text(rest);

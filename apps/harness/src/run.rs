@@ -92,10 +92,9 @@ async fn session(
 /// The stable code of an error, if it has one.
 pub(crate) fn code(error: &anyhow::Error) -> String {
     let known = error.chain().find_map(|cause| {
-        cause
-            .downcast_ref::<harness_bundle::BundleError>()
-            .map(harness_bundle::BundleError::code)
-            .or_else(|| cause.downcast_ref::<harness_config::ConfigError>().map(harness_config::ConfigError::code))
+        cause.downcast_ref::<harness_bundle::BundleError>().map(harness_bundle::BundleError::code).or_else(
+            || cause.downcast_ref::<harness_config::ConfigError>().map(harness_config::ConfigError::code),
+        )
     });
     known.unwrap_or("FAILED").to_owned()
 }

@@ -64,7 +64,7 @@ fn json_line(session: &SessionSummary) -> String {
 
 fn text_line(session: &SessionSummary) -> String {
     let time = jiff::Timestamp::from_millisecond(session.modified).unwrap_or_default();
-    let time = time.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M");
+    let time = time.to_zoned_datetime(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M");
     let title = session.title.as_deref().unwrap_or("(no prompt)");
     let cwd = session.header.cwd.as_deref().unwrap_or("-");
     format!("{}  {time}  {cwd}  {title}\n", session.header.id)

@@ -73,7 +73,9 @@ fn reason(reason: &TurnEndReason) -> String {
     match reason {
         TurnEndReason::Completed => "completed".to_owned(),
         TurnEndReason::Aborted { .. } => "cancelled".to_owned(),
-        TurnEndReason::Blocked { reason } => format!("blocked: {}", reason.as_deref().unwrap_or("by a policy")),
+        TurnEndReason::Blocked { reason } => {
+            format!("blocked: {}", reason.as_deref().unwrap_or("by a policy"))
+        }
         TurnEndReason::Error { failure } => format!("failed: {failure}"),
         TurnEndReason::MaxTokens => "cut off at the output limit".to_owned(),
         TurnEndReason::Budget { budget, limit } => format!("budget of {limit} {budget} used up"),

@@ -47,7 +47,9 @@ pub(crate) fn piped(has_prompt: bool) -> Piped {
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
         }
         if bytes.len() > LIMIT {
-            return Piped::Bad(format!("standard input has more than {LIMIT} bytes; put it in a file instead"));
+            return Piped::Bad(format!(
+                "standard input has more than {LIMIT} bytes; put it in a file instead"
+            ));
         }
         wait = PAUSE;
     }

@@ -60,9 +60,9 @@ impl Summary {
     pub(crate) fn exit(&self) -> Exit {
         match self.reason {
             Some(TurnEndReason::Completed) => Exit::Done,
-            Some(
-                TurnEndReason::Blocked { .. } | TurnEndReason::MaxTokens | TurnEndReason::Budget { .. },
-            ) => Exit::Stopped,
+            Some(TurnEndReason::Blocked { .. } | TurnEndReason::MaxTokens | TurnEndReason::Budget { .. }) => {
+                Exit::Stopped
+            }
             _ => Exit::Failed,
         }
     }

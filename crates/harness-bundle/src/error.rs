@@ -19,7 +19,9 @@ pub enum BundleError {
     #[error("no model is named for provider `{0}`: pass --model, or set model.name in the settings")]
     NoModel(String),
     /// Nothing is known of the provider.
-    #[error("provider `{0}` is not known: pass --base-url, or add [providers.{0}] with a base_url to the settings")]
+    #[error(
+        "provider `{0}` is not known: pass --base-url, or add [providers.{0}] with a base_url to the settings"
+    )]
     UnknownProvider(String),
     /// A plugin did not start.
     #[error("{0}")]

@@ -15,7 +15,7 @@ use harness_kernel::{App, Ctx, Running, Service};
 use harness_llm::{CallConfig, LlmPlugin};
 use harness_llm_openai::LlmOpenAi;
 use harness_permissions::Permissions;
-use harness_session::{SessionHeader, SessionId, SessionPlugin, Sessions, SystemClock, Clock};
+use harness_session::{Clock, SessionHeader, SessionId, SessionPlugin, Sessions, SystemClock};
 use harness_session_jsonl::{JsonlConfig, JsonlPlugin};
 use harness_session_persistence::{
     Durability, RecordedError, RepairNote, SessionPersistence, resume_recorded, start_recorded,
@@ -53,7 +53,11 @@ pub struct OpenedAgent {
 
 impl Harness {
     /// Reads the settings and starts the plugins.
-    pub async fn start(config: &Config, environment: &Environment, paths: &Paths) -> Result<Self, BundleError> {
+    pub async fn start(
+        config: &Config,
+        environment: &Environment,
+        paths: &Paths,
+    ) -> Result<Self, BundleError> {
         let model: ModelSettings = config.section()?;
         let limits: AgentSettings = config.section()?;
         let session: SessionSettings = config.section()?;
@@ -91,7 +95,7 @@ impl Harness {
             .with(ToolFs)
             .with(AgentPlugin)
             .with(AgentLoop)
-            .with(Surroundings { today: jiff::Zoned::now().date().to_string() });
+            .with(Surroundings { today: jiff::ZonedDateTime::now().date().to_string() });
         let running = app.start().await?;
         Ok(Self { running, model, default_models: providers, limits })
     }
@@ -114,7 +118,12 @@ impl Harness {
         let Some(default_model) = self.default_models.default_model(&provider) else {
             return Err(BundleError::UnknownProvider(provider));
         };
-        let model = self.model.name.clone().or(default_model).ok_or_else(|| BundleError::NoModel(provider.clone()))?;
+        let model = self
+            .model
+            .name
+            .clone()
+            .or(default_model)
+            .ok_or_else(|| BundleError::NoModel(provider.clone()))?;
         let config = CallConfig {
             provider,
             model,

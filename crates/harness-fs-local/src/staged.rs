@@ -6,7 +6,7 @@ use std::fs::File;
 use std::hash::{BuildHasher, Hasher};
 use std::io::Write;
 
-use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Uid};
+use rustix::fs::{AtFlags, Gid, Mode, OFlags, RawMode, RenameFlags, Uid};
 use rustix::io::Errno;
 
 use crate::attributes;
@@ -14,9 +14,9 @@ use crate::directory::Directory;
 use crate::state::State;
 
 /// Readable by all and writable by the owner, before the process's umask.
-const NEW_FILE_MODE: u32 = 0o644;
+const NEW_FILE_MODE: RawMode = 0o644;
 /// While the content of an existing file is being written, nobody else may read it.
-const PRIVATE_MODE: u32 = 0o600;
+const PRIVATE_MODE: RawMode = 0o600;
 const ATTEMPTS: usize = 16;
 
 /// A temporary file; it is removed unless it takes its target's name.

@@ -11,7 +11,6 @@ use std::time::Duration;
 use harness_fs::contract::Fixture;
 use harness_fs::{EditRequest, FileSystem, FsError, TextWindow, WriteRequest};
 use harness_fs_local::LocalFileSystem;
-use rustix::fs::{CWD, FileType, Mode, mknodat};
 use sandbox::Sandbox;
 
 /// A guard against hanging, not a measurement.
@@ -33,8 +32,11 @@ async fn everything_is_refused(sandbox: &Sandbox, name: &str, code: &str) {
     assert_eq!(codes, [code; 4], "{name}");
 }
 
+#[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_pipe_is_refused_without_waiting_for_its_other_end() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
     let sandbox = Sandbox::default();
     mknodat(CWD, sandbox.at("pipe"), FileType::Fifo, Mode::from_raw_mode(0o644), 0).unwrap();
     everything_is_refused(&sandbox, "pipe", "FS_NOT_REGULAR").await;

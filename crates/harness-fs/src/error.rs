@@ -98,7 +98,8 @@ pub enum FsError {
         /// What went wrong.
         reason: String,
     },
-    /// The operating system refused.
+    /// The operating system refused. With the operation `sync the directory of`, the change has been made, and only a
+    /// loss of power can still undo it.
     #[error("cannot {operation} {path}: {source}")]
     Io {
         /// The path as asked for.

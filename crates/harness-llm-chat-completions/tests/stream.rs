@@ -3,6 +3,8 @@
 mod support;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{FutureExt, StreamExt, stream};
@@ -149,16 +151,40 @@ fn bytes_that_are_no_event_stream_are_named() {
     assert!(failed[0].starts_with("SERVER: ") && failed[0].contains("busy"), "{failed:?}");
 }
 
-#[test]
-fn a_finished_response_is_let_go_of_at_once() {
-    let endless = stream::iter([Ok(Bytes::from(wire()))]).chain(stream::pending());
-    let mut stream = chunks(endless, decoder(), CancellationToken::new());
-    let mut last = None;
-    while let Some(Some(chunk)) = stream.next().now_or_never() {
-        last = Some(chunk.unwrap());
+#[tokio::test(start_paused = true)]
+async fn the_body_is_read_to_its_end_but_not_waited_for() {
+    let tail =
+        stream::iter([": bye\n\n", "data: {\n\n", "data: [DONE]\n\n"]).map(|tail| Ok(Bytes::from(tail)));
+    for (seconds, held) in [(0.005, 5), (3600.0, 20)] {
+        let last = Box::pin(tokio::time::sleep(Duration::from_secs_f64(seconds)));
+        let last = stream::once(last).filter_map(async |()| None);
+        let ended = Arc::new(AtomicBool::new(false));
+        let end = Arc::clone(&ended);
+        let end = stream::once(async move { end.store(true, Ordering::Relaxed) }).filter_map(async |()| None);
+        let body =
+            stream::iter([Ok(Bytes::from(wire()))]).chain(stream::iter(tail.clone())).chain(last).chain(end);
+        let mut stream = chunks(Box::pin(body), decoder(), CancellationToken::new());
+        let started = tokio::time::Instant::now();
+        let mut got = Vec::new();
+        while let Some(chunk) = stream.next().await {
+            got.push(chunk.unwrap());
+            if got.len() == 13 {
+                assert_eq!(started.elapsed(), Duration::ZERO, "only the finish may wait");
+            }
+        }
+        check(&got);
+        assert_eq!(got.len(), 14);
+        assert_eq!(started.elapsed().as_millis(), held);
+        assert_eq!(ended.load(Ordering::Relaxed), held == 5);
     }
-    assert!(matches!(last, Some(Chunk::Finish(_))));
-    assert_eq!(stream.next().now_or_never(), Some(None));
+}
+
+#[test]
+fn a_flood_behind_the_end_marker_is_cut_off() {
+    let flood = stream::repeat_with(|| Ok(Bytes::from_static(b": more\n\n")));
+    let body = stream::iter([Ok(Bytes::from(wire()))]).chain(flood);
+    let got: Vec<_> = chunks(body, decoder(), CancellationToken::new()).collect().now_or_never().unwrap();
+    assert_eq!(got.len(), 14);
 }
 
 #[tokio::test]

@@ -17,17 +17,17 @@ impl ChunkWriter<'_> {
     /// A chunk with one choice.
     pub(crate) fn delta(&self, out: &mut Vec<u8>, delta: &Value, finish: Option<&str>) {
         let choices = json!([{ "index": 0, "delta": delta, "finish_reason": finish }]);
-        event(out, &self.envelope(choices));
+        event(out, &self.envelope(&choices));
     }
 
     /// The last chunk: no choice, token counts.
     pub(crate) fn usage(&self, out: &mut Vec<u8>, usage: &Value) {
-        let mut chunk = self.envelope(json!([]));
+        let mut chunk = self.envelope(&json!([]));
         chunk["usage"] = usage.clone();
         event(out, &chunk);
     }
 
-    fn envelope(&self, choices: Value) -> Value {
+    fn envelope(&self, choices: &Value) -> Value {
         json!({
             "id": format!("chatcmpl-mock-{}", self.reply),
             "object": "chat.completion.chunk",

@@ -110,8 +110,8 @@ impl Script {
     }
 
     pub(crate) fn check(&self) -> Result<(), MockError> {
-        let faults = self.replies.iter().map(Reply::fault).enumerate();
-        match faults.filter_map(|(index, fault)| Some((index + 1, fault?))).next() {
+        let mut faults = self.replies.iter().map(Reply::fault).enumerate();
+        match faults.find_map(|(index, fault)| Some((index + 1, fault?))) {
             Some((reply, reason)) => Err(MockError::Reply { reply, reason }),
             None => Ok(()),
         }

@@ -1,5 +1,6 @@
 //! Scripts as files.
 #![expect(clippy::disallowed_methods, reason = "writes script files")]
+#![expect(clippy::expect_used, reason = "a test may panic")]
 
 use harness_llm_mock::{End, MockError, Reply, Script, ScriptFormat, Step, ToolCall, WhenExhausted};
 use serde_json::json;

@@ -6,9 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::StreamExt;
 use harness_http::{ResponseTimer, StreamTimeouts};
-use harness_llm::{
-    AdapterStream, CallConfig, Failure, FailureCode, LlmError, ModelInfo, PreparedCall, Request,
-};
+use harness_llm::{AdapterStream, CallConfig, Failure, LlmError, ModelInfo, PreparedCall, Request};
 use harness_llm_chat_completions::{
     CallSite, Endpoint, ErrorResponse, StreamDecoder, chunks, http_failure, not_a_stream, request_id,
 };

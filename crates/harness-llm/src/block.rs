@@ -1,7 +1,7 @@
 //! Content blocks: what a message is made of.
 use serde::{Deserialize, Serialize};
 
-use crate::open::{Open, Vocabulary};
+use crate::open::{Open, Vocabulary, open_enum};
 
 /// Names of the block types that have a variant of their own.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ impl Vocabulary for BlockVocabulary {
 
 /// One piece of message content. The set is open: unknown types survive round trips.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "kebab-case")]
+#[serde(tag = "type", rename_all = "kebab-case", remote = "Self")]
 #[non_exhaustive]
 pub enum Block {
     /// Plain text.
@@ -36,9 +36,11 @@ pub enum Block {
     /// The answer to one tool call.
     ToolResult(ToolResultBlock),
     /// A type that this build does not know.
-    #[serde(untagged)]
+    #[serde(skip)]
     Other(Open<BlockVocabulary>),
 }
+
+open_enum!(Block, BlockVocabulary);
 
 impl Block {
     /// A text block.

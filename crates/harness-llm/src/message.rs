@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::block::{Block, ToolResultBlock};
 use crate::id::MessageId;
-use crate::open::{Open, Vocabulary};
+use crate::open::{Open, Vocabulary, open_enum};
 
 /// Who speaks. Tool results travel as user messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ impl Vocabulary for SourceVocabulary {
 
 /// Where a message came from. The set is open.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
+#[serde(tag = "kind", rename_all = "kebab-case", remote = "Self")]
 #[non_exhaustive]
 pub enum MessageSource {
     /// A person typed it.
@@ -56,9 +56,10 @@ pub enum MessageSource {
         call_id: String,
     },
     /// A kind that this build does not know.
-    #[serde(untagged)]
+    #[serde(skip)]
     Other(Open<SourceVocabulary>),
 }
+open_enum!(MessageSource, SourceVocabulary);
 
 /// What kind of context a plugin's message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

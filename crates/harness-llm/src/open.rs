@@ -70,3 +70,49 @@ impl<'de, V: Vocabulary> Deserialize<'de> for Open<V> {
         Map::deserialize(deserializer)?.try_into().map_err(D::Error::custom)
     }
 }
+
+/// Reads and writes an enum with a variant `Other(Open<…>)`. The enum derives its known variants with
+/// `#[serde(remote = "Self")]`; the tag decides between the two, so that an error names what is wrong with a known one.
+macro_rules! open_enum {
+    ($name:ident, $vocabulary:ty) => {
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    Self::Other(open) => open.serialize(serializer),
+                    known => Self::serialize(known, serializer),
+                }
+            }
+        }
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                match $crate::open::tagged::<$vocabulary, D>(deserializer)? {
+                    $crate::open::Tagged::Known(name, known) => Self::deserialize(known).map_err(|error| {
+                        let tag = <$vocabulary as $crate::open::Vocabulary>::TAG;
+                        serde::de::Error::custom(format!("malformed value of {tag} `{name}`: {error}"))
+                    }),
+                    $crate::open::Tagged::Open(open) => Ok(Self::Other(open)),
+                }
+            }
+        }
+    };
+}
+pub(crate) use open_enum;
+
+/// What a tag decides.
+pub(crate) enum Tagged<V: Vocabulary> {
+    /// A known name, with the whole object.
+    Known(&'static str, Value),
+    /// Anything else.
+    Open(Open<V>),
+}
+
+pub(crate) fn tagged<'de, V: Vocabulary, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Tagged<V>, D::Error> {
+    let fields = Map::<String, Value>::deserialize(deserializer)?;
+    let name = fields.get(V::TAG).and_then(Value::as_str);
+    match V::KNOWN.iter().find(|known| name == Some(known)) {
+        Some(known) => Ok(Tagged::Known(known, Value::Object(fields))),
+        None => fields.try_into().map(Tagged::Open).map_err(D::Error::custom),
+    }
+}

@@ -73,6 +73,20 @@ pub struct Request {
 pub struct GateRefusal(pub String);
 
 /// Checked at the one place where a request leaves, after every listener.
+///
+/// ```
+/// use harness_llm::{GateRefusal, Request, RequestGate};
+///
+/// struct AtMost(usize);
+/// impl RequestGate for AtMost {
+///     fn check(&self, request: &Request) -> Result<(), GateRefusal> {
+///         match request.messages.len() {
+///             count if count > self.0 => Err(GateRefusal(format!("{count} messages, the log has {}", self.0))),
+///             _ => Ok(()),
+///         }
+///     }
+/// }
+/// ```
 pub trait RequestGate: Send + Sync {
     /// Compares the request with what the log derives.
     fn check(&self, request: &Request) -> Result<(), GateRefusal>;

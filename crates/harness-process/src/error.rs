@@ -9,7 +9,7 @@ use std::time::Duration;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProcessError {
-    /// The token was cancelled before anything was started.
+    /// The token was cancelled before anything was started: the program has not run.
     #[error("cancelled before the process was started")]
     CancelledBeforeStart,
     /// The working directory is gone or never was.
@@ -61,12 +61,12 @@ pub enum ProcessError {
         /// Where the byte is: `program`, `arguments`, `environment` or `working directory`.
         part: &'static str,
     },
-    /// The system could not start the program in time.
-    #[error("program {} was not started within {} ms", program.display(), after.as_millis())]
+    /// The system did not start the program before the deadline, or did not answer a cancellation in time.
+    #[error("program {} did not start within {} ms; it is killed should it still start", program.display(), after.as_millis())]
     StartTimedOut {
         /// The program asked for.
         program: OsString,
-        /// The deadline.
+        /// How long was waited.
         after: Duration,
     },
     /// The system refused to start or to watch the process.

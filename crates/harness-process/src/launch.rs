@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use rustix::fs::Access;
+use tokio_util::sync::CancellationToken;
 
 use crate::detach::detach;
 use crate::error::ProcessError;
@@ -23,9 +24,12 @@ pub(crate) struct Launched {
     pub(crate) stderr: Option<OwnedFd>,
 }
 
-/// Starts the process. Blocks; see [`crate::starter`] for the thread.
-pub(crate) fn launch(spec: &ProcessSpec) -> Result<Launched, ProcessError> {
+/// Starts the process, unless that was `abandoned` meanwhile. Blocks; see [`crate::starter`] for the thread.
+pub(crate) fn launch(spec: &ProcessSpec, abandoned: &CancellationToken) -> Result<Launched, ProcessError> {
     refuse_nul(spec)?;
+    if abandoned.is_cancelled() {
+        return Err(ProcessError::CancelledBeforeStart);
+    }
     try_launch(spec).map_err(|source| explain(spec, source))
 }
 

@@ -27,6 +27,9 @@ use crate::terminate::Descendants;
 /// Bound on reading what was in the pipes when the process ended; only a spill disk that hangs can reach it.
 const OWED_PATIENCE: Duration = Duration::from_secs(5);
 
+/// How long a start that nobody wants any more may take to answer; only a file system that hangs reaches it.
+const START_PATIENCE: Duration = Duration::from_secs(5);
+
 /// Runs a process to its end and returns the facts.
 ///
 /// Waits for the process, not for its pipes: a background child that keeps stdout open delays the result by
@@ -49,14 +52,31 @@ pub async fn run(spec: ProcessSpec, cancel: CancellationToken) -> Result<Process
     let mut stop = pin!(stop);
 
     let spec = Arc::new(spec);
-    let mut running = tokio::select! {
+    let abandoned = CancellationToken::new();
+    let _abandoned_with_this_future = abandoned.clone().drop_guard();
+    let mut start = pin!(Running::start(&spec, &abandoned));
+    let (started, stopped) = tokio::select! {
         biased;
-        started = Running::start(&spec) => started?,
-        end = &mut stop => return Err(end.before_start(&spec)),
+        started = &mut start => (started, None),
+        end = &mut stop => {
+            // The process may be running by now. Only the starting thread knows, so its answer decides.
+            abandoned.cancel();
+            let started = tokio::time::timeout(START_PATIENCE, start).await;
+            (started.unwrap_or_else(|_| Err(spec.start_timed_out(begun.elapsed()))), Some(end))
+        }
+    };
+    let mut running = match (started, stopped) {
+        (Err(ProcessError::CancelledBeforeStart), Some(End::TimedOut)) => {
+            return Err(spec.start_timed_out(begun.elapsed()));
+        }
+        (started, _) => started?,
     };
     registration.attach(running.leader());
 
     let end = loop {
+        if let Some(end) = stopped {
+            break end;
+        }
         tokio::select! {
             biased;
             () = running.exit.wait() => break End::Exited,
@@ -117,16 +137,6 @@ impl End {
             () = deadline => Self::TimedOut,
         }
     }
-
-    fn before_start(self, spec: &ProcessSpec) -> ProcessError {
-        match self {
-            Self::TimedOut => ProcessError::StartTimedOut {
-                program: spec.program.clone(),
-                after: spec.timeout.unwrap_or_default(),
-            },
-            Self::Exited | Self::Cancelled => ProcessError::CancelledBeforeStart,
-        }
-    }
 }
 
 /// A started process with all that belongs to it.
@@ -137,10 +147,10 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    async fn start(spec: &Arc<ProcessSpec>) -> Result<Self, ProcessError> {
-        let for_thread = Arc::clone(spec);
+    async fn start(spec: &Arc<ProcessSpec>, abandoned: &CancellationToken) -> Result<Self, ProcessError> {
+        let (for_thread, abandoned) = (Arc::clone(spec), abandoned.clone());
         let failed = |source| ProcessError::Start { program: spec.program.clone(), source };
-        let launched = on_lasting_thread(move || launch(&for_thread)).await.map_err(failed)??;
+        let launched = on_lasting_thread(move || launch(&for_thread, &abandoned)).await.map_err(failed)??;
         Self::attend(launched, spec).map_err(failed)
     }
 

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use tokio::sync::mpsc;
 
 use crate::collector::OutputLimits;
+use crate::error::ProcessError;
 use crate::live::OutputChunk;
 use crate::spill::SpillPolicy;
 
@@ -63,6 +64,10 @@ impl ProcessSpec {
             spill: None,
             live: None,
         }
+    }
+
+    pub(crate) fn start_timed_out(&self, after: Duration) -> ProcessError {
+        ProcessError::StartTimedOut { program: self.program.clone(), after }
     }
 
     /// Replaces the arguments.

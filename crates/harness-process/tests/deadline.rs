@@ -80,6 +80,30 @@ async fn a_token_cancelled_before_starts_nothing() {
     assert!(matches!(error, ProcessError::CancelledBeforeStart));
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn cancelled_before_the_start_is_only_said_of_what_has_not_run() {
+    let folder = tempfile::tempdir().unwrap();
+    for attempt in 0..100 {
+        let mark = folder.path().join(attempt.to_string());
+        let cancel = CancellationToken::new();
+        let task =
+            tokio::spawn(harness_process::run(sh(&format!("echo > {}", mark.display())), cancel.clone()));
+        // Cancelled as soon as the script has run, which is often before its start was reported.
+        let watched = mark.clone();
+        if attempt % 2 == 0 {
+            tokio::task::spawn_blocking(move || eventually("it runs", || watched.exists())).await.unwrap();
+        }
+        cancel.cancel();
+        match task.await.unwrap() {
+            Ok(outcome) => assert!(outcome.cancelled || outcome.exit_code == Some(0)),
+            Err(error) => {
+                assert_eq!(error.code(), "PROCESS_CANCELLED_BEFORE_START");
+                assert!(!mark.exists(), "attempt {attempt} ran");
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_dropped_future_kills_the_tree_and_leaves_no_zombie() {
     let (started, _cancel, outcome) = start(sh("trap '' TERM; echo $$; sleep 310 & echo $!; wait"));

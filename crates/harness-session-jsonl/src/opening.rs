@@ -92,8 +92,10 @@ fn set_aside(layout: &Layout, log: &Path, offset: u64, fragment: &[u8]) -> Resul
     for path in names {
         match File::options().write(true).create_new(true).mode(0o600).open(&path) {
             Ok(mut file) => {
-                let written = file.write_all(fragment).and_then(|()| file.sync_all());
-                written.map_err(io("write", &path))?;
+                file.write_all(fragment).map_err(io("write", &path))?;
+                if layout.durability >= Durability::Sync {
+                    file.sync_data().map_err(io("synchronise", &path))?;
+                }
                 layout.sync_folder(path.parent().unwrap_or(&path))?;
                 return Ok(path);
             }

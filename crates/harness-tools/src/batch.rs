@@ -29,6 +29,27 @@ impl BatchError {
 }
 
 /// Where a batch writes what happens.
+///
+/// ```
+/// use harness_tools::{BatchError, BatchSink, ToolCall, ToolOutcome};
+///
+/// #[derive(Default)]
+/// struct Transcript(Vec<String>);
+/// #[async_trait::async_trait]
+/// impl BatchSink for Transcript {
+///     fn started(&mut self, call: &ToolCall) -> Result<(), BatchError> {
+///         self.0.push(format!("{} {}", call.name(), call.arguments_text()));
+///         Ok(())
+///     }
+///     async fn barrier(&mut self) -> Result<(), String> {
+///         Ok(()) // nothing is stored
+///     }
+///     fn finished(&mut self, call: &ToolCall, outcome: &ToolOutcome) -> Result<(), BatchError> {
+///         self.0.push(format!("{} failed: {}", call.name(), outcome.is_error()));
+///         Ok(())
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait BatchSink: Send {
     /// The call starts; not told of calls whose arguments do not fit. On an error its body does not run, nothing

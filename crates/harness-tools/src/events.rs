@@ -82,7 +82,8 @@ impl Around for Execute {
     type Output = Result<ToolReturn, ListenerError>;
 }
 
-/// `tools/post-execute`: inspects and transforms what came out, denials included.
+/// `tools/post-execute`: inspects and transforms what came out, denials included. It does not see calls whose arguments
+/// do not fit, that were cancelled before policy, or that a failing listener ended.
 #[derive(Debug, Clone)]
 pub struct PostExecute {
     /// The call.
@@ -97,7 +98,7 @@ impl Around for PostExecute {
     type Output = Result<PostToolDecision, ListenerError>;
 }
 
-/// `tools/result`: the final result, for observers only.
+/// `tools/result`: the final result, for observers only. Exactly one for each call, whatever happened to it.
 #[derive(Debug, Clone)]
 pub struct ToolResultNotice {
     /// The call.

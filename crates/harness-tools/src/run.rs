@@ -35,7 +35,8 @@ impl ToolRun {
     pub fn cwd(&self) -> &Path {
         self.call.cwd()
     }
-    /// Adds a message after all results of the batch; kept when the body fails, dropped when the result is blocked.
+    /// Adds a message after all results of the batch; kept when the body fails, dropped when the result is blocked, and
+    /// of no effect once the body has returned.
     pub fn defer_context(&self, message: Message) {
         self.contexts.lock().unwrap_or_else(PoisonError::into_inner).push(message);
     }

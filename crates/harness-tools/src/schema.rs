@@ -29,8 +29,35 @@ impl fmt::Display for ArgumentViolation {
 }
 
 /// Compiles schemas. Optional: without one, typed tools still check their arguments by their input type.
+///
+/// ```
+/// use std::sync::Arc;
+/// use harness_tools::{ArgumentValidator, ArgumentViolation, CompiledSchema, SchemaError};
+/// use serde_json::Value;
+///
+/// /// Knows of required properties and of nothing else.
+/// struct Required(Vec<String>);
+/// impl CompiledSchema for Required {
+///     fn check(&self, arguments: &Value) -> Result<(), Vec<ArgumentViolation>> {
+///         let missing = |name: &&String| arguments.get(name.as_str()).is_none();
+///         let violation = |name: &String| ArgumentViolation { path: name.clone(), message: "is missing".into() };
+///         let all: Vec<_> = self.0.iter().filter(missing).map(violation).collect();
+///         if all.is_empty() { Ok(()) } else { Err(all) }
+///     }
+/// }
+/// struct RequiredOnly;
+/// impl ArgumentValidator for RequiredOnly {
+///     fn compile(&self, schema: &Value) -> Result<Arc<dyn CompiledSchema>, SchemaError> {
+///         let names = serde_json::from_value(schema["required"].clone());
+///         Ok(Arc::new(Required(names.map_err(|error| SchemaError(error.to_string()))?)))
+///     }
+/// }
+/// let schema = RequiredOnly.compile(&serde_json::json!({ "required": ["path"] }))?;
+/// assert_eq!(schema.check(&serde_json::json!({})).unwrap_err()[0].to_string(), "path: is missing");
+/// # Ok::<(), SchemaError>(())
+/// ```
 pub trait ArgumentValidator: Send + Sync {
-    /// Compiles one tool's parameter schema; called once a tool.
+    /// Compiles one tool's parameter schema; called once a tool. On an error the tool is checked by its type only.
     fn compile(&self, schema: &Value) -> Result<Arc<dyn CompiledSchema>, SchemaError>;
 }
 impl Service for dyn ArgumentValidator {

@@ -7,11 +7,7 @@ use crate::cargo;
 use crate::workspace::Workspace;
 
 /// The program that composes the default harness and prints [`Booted`] as JSON.
-///
-/// An example and not a program of its own, so that the builds of the test run already contain it.
-const EXAMPLE: &str = "crates/harness-bundle/examples/catalog.rs";
-/// Its pages; kept when it was not asked.
-pub(super) const PAGES: &[&str] = &["tools.md", "config.md"];
+const EXAMPLE: &str = "xtask/examples/booted.rs";
 
 /// The composed harness.
 #[derive(Debug, Deserialize)]
@@ -19,8 +15,39 @@ pub(super) const PAGES: &[&str] = &["tools.md", "config.md"];
 pub(super) struct Booted {
     /// The default tools, in the order in which a model is told of them.
     pub(super) tools: Vec<Tool>,
-    /// JSON Schema of the whole configuration file.
-    pub(super) config: Value,
+    /// Tables of the configuration file.
+    pub(super) sections: Vec<Section>,
+    /// What plugins provide.
+    pub(super) services: Vec<Provided>,
+    /// What plugins listen to.
+    pub(super) listeners: Vec<Listening>,
+}
+
+/// A table of the configuration file.
+#[derive(Debug, Deserialize)]
+pub(super) struct Section {
+    /// Its name.
+    pub(super) name: String,
+    /// JSON Schema of its keys.
+    pub(super) schema: Value,
+}
+
+/// A service with its provider.
+#[derive(Debug, Deserialize)]
+pub(super) struct Provided {
+    /// The service.
+    pub(super) name: String,
+    /// The plugin; `None` for the app itself.
+    pub(super) plugin: Option<String>,
+}
+
+/// An event with one of its listeners.
+#[derive(Debug, Deserialize)]
+pub(super) struct Listening {
+    /// The event.
+    pub(super) event: String,
+    /// The plugin; `None` for the app itself.
+    pub(super) plugin: Option<String>,
 }
 
 /// One tool.
@@ -47,12 +74,8 @@ impl Tool {
     }
 }
 
-/// Composes the harness and asks it; `None` while harness-bundle composes nothing.
-pub(super) fn ask(workspace: &Workspace) -> Result<Option<Booted>> {
-    if !workspace.files.iter().any(|path| path == EXAMPLE) {
-        println!("skipped: {EXAMPLE} is not there yet, so {} are not looked at", PAGES.join(" and "));
-        return Ok(None);
-    }
+/// Composes the harness and asks it.
+pub(super) fn ask(workspace: &Workspace) -> Result<Booted> {
     // `--workspace` takes the features of the test run: nothing is built twice.
     let mut build = cargo::cargo(&workspace.root);
     build.args([
@@ -60,7 +83,7 @@ pub(super) fn ask(workspace: &Workspace) -> Result<Option<Booted>> {
         "--quiet",
         "--workspace",
         "--example",
-        "catalog",
+        "booted",
         "--message-format",
         "json-render-diagnostics",
     ]);
@@ -68,16 +91,14 @@ pub(super) fn ask(workspace: &Workspace) -> Result<Option<Booted>> {
     let program =
         executable(&messages).with_context(|| format!("cargo did not say where it built {EXAMPLE}"))?;
     let printed = cargo::output(std::process::Command::new(program).current_dir(&workspace.root))?;
-    Ok(Some(
-        serde_json::from_str(&printed).with_context(|| format!("{EXAMPLE} printed something unexpected"))?,
-    ))
+    serde_json::from_str(&printed).with_context(|| format!("{EXAMPLE} printed something unexpected"))
 }
 
 fn executable(messages: &str) -> Option<String> {
     messages
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .filter(|message| message["target"]["name"] == "catalog" && message["target"]["kind"][0] == "example")
+        .filter(|message| message["target"]["name"] == "booted" && message["target"]["kind"][0] == "example")
         .find_map(|message| message["executable"].as_str().map(str::to_owned))
 }
 
@@ -88,13 +109,18 @@ mod tests {
     #[test]
     fn the_program_is_found_among_what_cargo_says() {
         let messages = "{\"reason\":\"compiler-artifact\",\"target\":{\"name\":\"harness\",\"kind\":[\"lib\"]},\"executable\":null}\n\
-            {\"reason\":\"compiler-artifact\",\"target\":{\"name\":\"catalog\",\"kind\":[\"example\"]},\"executable\":\"/x/catalog\"}\n";
-        assert_eq!(executable(messages).as_deref(), Some("/x/catalog"));
+            {\"reason\":\"compiler-artifact\",\"target\":{\"name\":\"booted\",\"kind\":[\"example\"]},\"executable\":\"/x/booted\"}\n";
+        assert_eq!(executable(messages).as_deref(), Some("/x/booted"));
         assert_eq!(executable("not json\n"), None);
     }
 
     #[test]
     fn an_unexpected_answer_is_refused() {
-        assert!(serde_json::from_str::<Booted>(r#"{"tools":[],"config":{},"more":1}"#).is_err());
+        assert!(
+            serde_json::from_str::<Booted>(
+                r#"{"tools":[],"sections":[],"services":[],"listeners":[],"more":1}"#
+            )
+            .is_err()
+        );
     }
 }

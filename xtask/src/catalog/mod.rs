@@ -75,13 +75,12 @@ fn render(workspace: &Workspace) -> Result<Pages> {
     let files = source::load(workspace)?;
     let catalog = scan::scan(&files)?;
     let mut pages = page::source_pages(&catalog);
-    if let Some(booted) = booted::ask(workspace)? {
-        let findings = tidy::schema_budget(&booted.tools);
-        if let Some(finding) = findings.first() {
-            bail!("{finding}");
-        }
-        pages.extend(page_booted::pages(&booted)?);
+    let booted = booted::ask(workspace)?;
+    if let Some(finding) = tidy::schema_budget(&booted.tools).first() {
+        bail!("{finding}");
     }
+    scan::check_complete(&catalog, &booted)?;
+    pages.extend(page_booted::pages(&booted)?);
     Ok(pages)
 }
 
@@ -101,7 +100,7 @@ fn leftovers(folder: &Path, pages: &Pages) -> Result<Vec<String>> {
     if folder.is_dir() {
         for entry in fs::read_dir(folder).with_context(|| format!("{FOLDER} cannot be listed"))? {
             let name = entry?.file_name().to_string_lossy().into_owned();
-            if !pages.contains_key(name.as_str()) && !booted::PAGES.contains(&name.as_str()) {
+            if !pages.contains_key(name.as_str()) {
                 names.push(name);
             }
         }

@@ -1,18 +1,22 @@
 //! The pages that come from the composed harness.
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::Pages;
-use super::booted::{Booted, Tool};
+use super::booted::{Booted, Section, Tool};
 use super::page::head;
 use super::prose::first_sentence;
 
 /// All pages of this kind.
 pub(super) fn pages(booted: &Booted) -> Result<Pages> {
-    Ok(BTreeMap::from([("tools.md", tools(&booted.tools)?), ("config.md", config(&booted.config)?)]))
+    Ok(BTreeMap::from([
+        ("tools.md", tools(&booted.tools)?),
+        ("config.md", config(&booted.sections)?),
+        ("bundle.md", bundle(booted)),
+    ]))
 }
 
 fn tools(tools: &[Tool]) -> Result<String> {
@@ -35,18 +39,43 @@ fn tools(tools: &[Tool]) -> Result<String> {
     Ok(page)
 }
 
-fn config(schema: &Value) -> Result<String> {
+fn config(sections: &[Section]) -> Result<String> {
     let mut page = head(
         "Configuration keys",
         "Keys of `config.toml`, of the user's file and of a project's `.harness/config.toml`. Unknown keys are errors.",
     );
     page.push_str("\n| key | type | default | |\n|---|---|---|---|\n");
     let mut rows = Vec::new();
-    flatten(schema, schema, "", 0, &mut rows)?;
+    for section in sections {
+        flatten(&section.schema, &section.schema, &section.name, 0, &mut rows)?;
+    }
+    rows.sort_by(|a, b| a.key.cmp(&b.key));
     for row in rows {
         let _ = writeln!(page, "| `{}` | {} | {} | {} |", row.key, row.of_type, row.default, row.said);
     }
     Ok(page)
+}
+
+fn bundle(booted: &Booted) -> String {
+    let mut page = head(
+        "The default bundle",
+        "What runs when nothing else is configured: each plugin with the services that it provides and the events \
+         that it\nlistens to from the start. More is registered for each agent.",
+    );
+    let mut plugins: BTreeMap<&str, (BTreeSet<&str>, BTreeSet<&str>)> = BTreeMap::new();
+    for service in &booted.services {
+        plugins.entry(service.plugin.as_deref().unwrap_or("the app")).or_default().0.insert(&service.name);
+    }
+    for listener in &booted.listeners {
+        plugins.entry(listener.plugin.as_deref().unwrap_or("the app")).or_default().1.insert(&listener.event);
+    }
+    page.push_str("\n| plugin | provides | listens to |\n|---|---|---|\n");
+    let list =
+        |names: &BTreeSet<&str>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    for (plugin, (services, events)) in &plugins {
+        let _ = writeln!(page, "| {plugin} | {} | {} |", list(services), list(events));
+    }
+    page
 }
 
 struct Row {
@@ -158,6 +187,10 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn section(schema: Value) -> [Section; 1] {
+        [Section { name: "top".into(), schema }]
+    }
+
     #[test]
     fn a_schema_becomes_one_row_a_key() {
         let schema = json!({
@@ -172,22 +205,40 @@ mod tests {
                 "Shell": { "enum": ["sh", "bash"], "description": "Which shell." }
             }
         });
-        let page = config(&schema).unwrap();
+        let page = config(&section(schema)).unwrap();
         let rows: Vec<_> = page.lines().filter(|line| line.starts_with("| `")).collect();
         let expected = [
-            "| `llm.timeout` | integer | `30` | Seconds. |",
-            "| `model` | string or none |  | The model. |",
-            "| `provider.<name>.timeout` | integer | `30` | Seconds. |",
-            "| `shell` | `\"sh\"` or `\"bash\"`, optional |  | Which shell. |",
+            "| `top.llm.timeout` | integer | `30` | Seconds. |",
+            "| `top.model` | string or none |  | The model. |",
+            "| `top.provider.<name>.timeout` | integer | `30` | Seconds. |",
+            "| `top.shell` | `\"sh\"` or `\"bash\"`, optional |  | Which shell. |",
         ];
         assert_eq!(rows, expected);
     }
 
     #[test]
     fn a_schema_that_leads_nowhere_or_back_is_an_error() {
-        assert!(config(&json!({ "properties": { "a": { "$ref": "#/$defs/A" } } })).is_err());
-        let back = json!({ "properties": { "a": { "$ref": "#/$defs/A" } }, "$defs": { "A": { "properties": { "b": { "$ref": "#/$defs/A" } } } } });
-        assert!(config(&back).is_err());
+        let nowhere = json!({ "properties": { "a": { "$ref": "#/$defs/A" } } });
+        assert!(config(&section(nowhere)).is_err());
+        let back = json!({
+            "properties": { "a": { "$ref": "#/$defs/A" } },
+            "$defs": { "A": { "properties": { "b": { "$ref": "#/$defs/A" } } } }
+        });
+        assert!(config(&section(back)).is_err());
+    }
+
+    #[test]
+    fn the_bundle_lists_each_plugin_once() {
+        let booted: Booted = serde_json::from_value(json!({
+            "tools": [], "sections": [],
+            "services": [{ "name": "llm", "plugin": "llm" }, { "name": "x", "plugin": null }],
+            "listeners": [{ "event": "a/b", "plugin": "llm" }, { "event": "a/b", "plugin": "llm" }]
+        }))
+        .unwrap();
+        let page = bundle(&booted);
+        assert!(page.ends_with("| llm | `llm` | `a/b` |\n| the app | `x` |  |\n"), "{page}");
+        let missing = crate::catalog::scan::check_complete(&Default::default(), &booted).unwrap_err();
+        assert_eq!(missing.to_string(), "service `llm` is provided, but no `impl Service` of it was found");
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Reading declarations from the source: which types implement the traits that the catalog is about.
 use std::collections::BTreeMap;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use syn::Item;
 
+use super::booted::Booted;
 use super::declared::{Declared, Names};
 use super::{core_events, declared, implemented};
 use crate::source::{Role, SourceFile};
@@ -115,6 +116,25 @@ pub(super) fn scan(files: &[SourceFile]) -> Result<Catalog> {
         service.providers.dedup();
     }
     Ok(catalog)
+}
+
+/// What runs must have been read, whatever way of declaring it somebody finds: the other half of the scan.
+pub(super) fn check_complete(catalog: &Catalog, booted: &Booted) -> Result<()> {
+    for service in &booted.services {
+        let name = &service.name;
+        ensure!(
+            catalog.services.contains_key(name),
+            "service `{name}` is provided, but no `impl Service` of it was found"
+        );
+    }
+    for listener in &booted.listeners {
+        let event = &listener.event;
+        ensure!(
+            catalog.events.contains_key(event),
+            "event `{event}` is listened to, but no `impl Event` of it was found"
+        );
+    }
+    Ok(())
 }
 
 /// Enters something under a name that must be free.

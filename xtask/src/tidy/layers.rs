@@ -45,6 +45,7 @@ pub(super) const LAYERS: &[(&str, Kind)] = &[
     ("harness-fs-local", Implementation),
     ("harness-fs-policy", Implementation),
     ("harness-llm-openai", Implementation),
+    ("harness-permissions", Implementation),
     ("harness-session-jsonl", Implementation),
     ("harness-tool-schema", Implementation),
     ("harness-tool-bash", Consumer),

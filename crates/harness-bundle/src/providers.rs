@@ -1,0 +1,97 @@
+//! From settings to provider routes: the built-in ones, changed and joined by the configured ones.
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use harness_config::Environment;
+use harness_http::HttpConfig;
+use harness_llm_chat_completions::{Compat, ReasoningReplay};
+use harness_llm_openai::OpenAiConfig;
+use secrecy::SecretString;
+
+use crate::settings::{HttpSettings, ProviderSettings, ProvidersSettings};
+
+/// The routes of one run.
+pub(crate) struct Providers(BTreeMap<String, Route>);
+
+struct Route {
+    config: OpenAiConfig,
+    default_model: Option<String>,
+}
+
+/// Builds the routes. A route without an address is left out: nothing can be asked of it.
+pub(crate) fn resolve(
+    settings: &ProvidersSettings,
+    http: &HttpSettings,
+    environment: &Environment,
+) -> Providers {
+    let http = transport(http);
+    let mut routes = BTreeMap::new();
+    let mut names: Vec<&str> = vec!["deepseek", "openai"];
+    names.extend(settings.0.keys().map(String::as_str).filter(|name| !["deepseek", "openai"].contains(name)));
+    for name in names {
+        let set = settings.0.get(name).cloned().unwrap_or_default();
+        if let Some(route) = route(name, set, &http, environment) {
+            routes.insert(name.to_owned(), route);
+        }
+    }
+    Providers(routes)
+}
+
+fn route(name: &str, set: ProviderSettings, http: &HttpConfig, environment: &Environment) -> Option<Route> {
+    let (url, model, reasoning) = match name {
+        "deepseek" => (Some("https://api.deepseek.com"), Some("deepseek-chat"), ReasoningReplay::ToolCalls),
+        "openai" => (Some("https://api.openai.com/v1"), None, ReasoningReplay::Never),
+        _ => (None, None, ReasoningReplay::Never),
+    };
+    let variable =
+        set.api_key_env.unwrap_or_else(|| format!("{}_API_KEY", name.to_uppercase().replace('-', "_")));
+    let key = set.api_key.or_else(|| environment.get(&variable).map(str::to_owned));
+    let mut config = OpenAiConfig {
+        name: name.to_owned(),
+        base_url: set.base_url.or_else(|| url.map(str::to_owned))?,
+        api_key: key.map(SecretString::from),
+        api_key_env: variable,
+        compat: Compat { reasoning_replay: reasoning, ..Compat::default() },
+        http: http.clone(),
+        ..OpenAiConfig::default()
+    };
+    if let Some(seconds) = set.first_byte_timeout {
+        config.first_byte_timeout = Duration::from_secs(seconds);
+    }
+    if let Some(seconds) = set.idle_timeout {
+        config.idle_timeout = Duration::from_secs(seconds);
+    }
+    Some(Route { config, default_model: set.default_model.or_else(|| model.map(str::to_owned)) })
+}
+
+fn transport(settings: &HttpSettings) -> HttpConfig {
+    let mut http = HttpConfig::default();
+    if let Some(seconds) = settings.connect_timeout {
+        http.connect_timeout = Duration::from_secs(seconds);
+    }
+    http.extra_ca = settings.extra_ca.iter().map(PathBuf::from).collect();
+    if let Some(Ok(proxy)) = settings.proxy.as_ref().map(|proxy| proxy.parse()) {
+        http.proxy = proxy;
+    }
+    http
+}
+
+impl Providers {
+    /// The adapters' settings.
+    pub(crate) fn configs(&self) -> Vec<OpenAiConfig> {
+        self.0.values().map(|route| route.config.clone()).collect()
+    }
+    /// The model that a route uses when none is named; `None` if there is no such route.
+    pub(crate) fn default_model(&self, provider: &str) -> Option<Option<String>> {
+        self.0.get(provider).map(|route| route.default_model.clone())
+    }
+    /// Variables that hold keys: no command may see them.
+    pub(crate) fn key_variables(&self) -> Vec<String> {
+        self.0.values().map(|route| route.config.api_key_env.clone()).collect()
+    }
+    /// The keys themselves: no variable of any name may carry one into a command.
+    pub(crate) fn keys(&self) -> Vec<SecretString> {
+        self.0.values().filter_map(|route| route.config.api_key.clone()).collect()
+    }
+}
