@@ -5,22 +5,22 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 
-use crate::BoxFuture;
 use crate::event::{Around, Event, Mode, Notice, Order, Parallel, Serial};
-use crate::fiber::Ctx;
 use crate::panic::{ListenerFailure, Panic, contain, contain_sync};
 use crate::scope::{Entry, List};
 use crate::teardown::{Handle, Undo};
+use crate::{BoxFuture, fiber::Ctx};
 
 type NoticeFn<E> = dyn Fn(&E) + Send + Sync;
 type ParallelFn<E> = dyn Fn(Arc<E>) -> BoxFuture<'static, Result<(), <E as Parallel>::Error>> + Send + Sync;
 type SerialFn<E> = dyn Fn(Arc<E>) -> BoxFuture<'static, ControlFlow<<E as Serial>::Answer>> + Send + Sync;
 type AroundFn<E> = dyn Fn(E, Next<E>) -> BoxFuture<'static, <E as Around>::Output> + Send + Sync;
-type CoreFn<E> = dyn Fn(E) -> BoxFuture<'static, <E as Around>::Output> + Send + Sync;
+type Core<E> = Box<dyn Fn(E) -> BoxFuture<'static, <E as Around>::Output> + Send + Sync>;
+type Chain<E> = (Vec<List<AroundFn<E>>>, Core<E>);
 
 /// The rest of a waterfall. [`Next::run`] consumes it; clone it to retry.
 pub struct Next<E: Around> {
-    chain: Arc<(Vec<List<AroundFn<E>>>, Box<CoreFn<E>>)>,
+    chain: Arc<Chain<E>>,
     list: usize,
     at: usize,
 }
@@ -52,9 +52,9 @@ impl Ctx {
         value: Arc<L>,
     ) -> Handle {
         let entry = Entry { plugin: self.0.plugin, value, edges: None };
-        let admit = |_: Option<(&i64, &Entry<L>)>| Ok::<_, Infallible>(());
-        let Ok(position) = self.0.scope.insert((E::NAME, Some(mode), order), entry, admit);
-        self.own(Undo::Listener(position))
+        let Ok(position) =
+            self.0.scope.insert((E::NAME, Some(mode), order), entry, |_| Ok::<_, Infallible>(()));
+        self.own(Undo::Entry(position, None))
     }
     /// Observes a notification.
     pub fn on<E: Notice>(&self, listener: impl Fn(&E) + Send + Sync + 'static) -> Handle {
@@ -129,10 +129,7 @@ impl Ctx {
         });
         outcomes.filter_map(Result::err).collect()
     }
-    /// Awaits listeners in order, those of outer scopes first; the first answer ends the walk.
-    ///
-    /// # Errors
-    /// [`Panic`] of the first listener that panics; those after it are not asked.
+    /// Awaits listeners in order, those of outer scopes first; the first answer, or panic, ends the walk.
     pub async fn serial<E: Serial>(&self, event: E) -> Result<Option<E::Answer>, Panic> {
         let event = Arc::new(event);
         for listener in self.0.scope.heard::<SerialFn<E>>().iter().flat_map(|list| &**list) {
@@ -156,7 +153,7 @@ impl Ctx {
         if lists.is_empty() {
             return core(event).await;
         }
-        let core: Box<CoreFn<E>> = Box::new(move |event| Box::pin(core(event)));
+        let core: Core<E> = Box::new(move |event| Box::pin(core(event)));
         Next { chain: Arc::new((lists, core)), list: 0, at: 0 }.run(event).await
     }
 }

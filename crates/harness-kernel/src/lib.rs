@@ -10,13 +10,13 @@ mod scope;
 mod service;
 mod teardown;
 
-pub use app::{App, PluginState, PluginStatus, StartError};
+pub use app::{App, StartError};
 pub use dispatch::Next;
 pub use event::{Around, Event, Mode, Notice, Order, Parallel, Serial};
 pub use fiber::Ctx;
 pub use panic::{ListenerFailure, Panic, contain, contain_sync};
 pub use plugin::{Deps, Plugin, PluginError};
-pub use running::Running;
+pub use running::{PluginState, PluginStatus, Running};
 pub use scope::{ListenerInfo, ServiceInfo};
 pub use service::{Lazy, ProvideError, Service};
 pub use teardown::{DisposeError, Handle};

@@ -1,9 +1,8 @@
 //! Plugins state what they need in a type.
 use std::sync::Arc;
 
-use crate::BoxFuture;
-use crate::fiber::Ctx;
 use crate::service::{Lazy, Service};
+use crate::{BoxFuture, fiber::Ctx};
 
 /// Why a plugin refused to start.
 pub type PluginError = Box<dyn std::error::Error + Send + Sync>;
@@ -18,9 +17,7 @@ pub trait Deps: Sized + Send {
     /// The names of the services that must exist.
     fn needs() -> Vec<&'static str>;
     /// Resolves all, and ties the plugin that owns `ctx` to the providers: it is disposed before them.
-    ///
-    /// # Errors
-    /// The name of the first missing service.
+    /// Fails with the name of the first missing service.
     fn resolve(ctx: &Ctx) -> Result<Self, &'static str>;
 }
 impl<S: Service + ?Sized> Deps for Arc<S> {
@@ -43,7 +40,7 @@ macro_rules! tuple_deps {
     ($($($d:ident)*;)*) => {$(
         impl<$($d: Deps),*> Deps for ($($d,)*) {
             fn needs() -> Vec<&'static str> { <[Vec<_>]>::concat(&[$($d::needs()),*]) }
-            fn resolve(ctx: &Ctx) -> Result<Self, &'static str> { let _ = ctx; Ok(($($d::resolve(ctx)?,)*)) }
+            fn resolve(_ctx: &Ctx) -> Result<Self, &'static str> { Ok(($($d::resolve(_ctx)?,)*)) }
         }
     )*};
 }
@@ -76,10 +73,11 @@ impl Source {
         let first_missing = |ctx: &Ctx| P::Deps::resolve(ctx).err();
         Self { needs: P::Deps::needs, first_missing, apply: Arc::new(apply) }
     }
+    /// Asked with the root, which is older than all providers and so is never tied to one.
     pub(crate) fn missing(&self, root: &Ctx) -> Vec<&'static str> {
         let Some(first) = (self.first_missing)(root) else { return Vec::new() };
         let visible = root.services();
-        let is_missing = |need: &&str| *need == first || !visible.iter().any(|service| service.name == *need);
+        let is_missing = |need: &&str| *need == first || visible.iter().all(|service| service.name != *need);
         (self.needs)().into_iter().filter(is_missing).collect()
     }
 }

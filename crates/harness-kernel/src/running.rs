@@ -1,11 +1,38 @@
 //! A running app: plugins can be added, reloaded, replaced and removed.
-use std::sync::Mutex;
+use std::error::Error;
+use std::sync::{Arc, Mutex};
 
-use crate::app::{PluginState, PluginStatus, StartError, kept};
-use crate::fiber::Ctx;
+use crate::app::{StartError, kept};
 use crate::panic::{contain, lock};
 use crate::plugin::{Plugin, PluginError, Source};
-use crate::teardown::DisposeError;
+use crate::{fiber::Ctx, teardown::DisposeError};
+
+/// Where a plugin stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PluginState {
+    /// Applied, and not disposed since.
+    Active,
+    /// It starts with the next change that brings the services that it misses.
+    #[expect(missing_docs, reason = "the line above says it")]
+    Waiting { needs: Vec<&'static str> },
+    /// It did not start, for this error with its causes; reload or replace it.
+    #[expect(missing_docs, reason = "the line above says it")]
+    Failed { error: String },
+}
+/// One plugin of a running app, for the catalog.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PluginStatus {
+    /// The plugin's name.
+    pub name: &'static str,
+    /// Where it stands.
+    pub state: PluginState,
+    /// The services it provides to the whole app now.
+    pub provides: Vec<&'static str>,
+    /// The services that must exist before it starts.
+    pub needs: Vec<&'static str>,
+}
 
 struct Row {
     name: &'static str,
@@ -22,6 +49,13 @@ impl Row {
         self.ctx.as_ref().is_some_and(|ctx| !ctx.is_closed())
     }
 }
+/// Disposes what was half started when a start is abandoned.
+struct Abandoned(Option<Ctx>);
+impl Drop for Abandoned {
+    fn drop(&mut self) {
+        self.0.iter().for_each(Ctx::dispose_soon);
+    }
+}
 
 /// A running app. It gives the root context, and it **must** be [shut down](Running::shutdown): listeners and
 /// services that keep a context are freed by disposal only. Debug builds warn when that was forgotten.
@@ -31,21 +65,12 @@ pub struct Running {
     /// One change at a time.
     change: tokio::sync::Mutex<()>,
 }
-
-/// Disposes what was half started when a start is abandoned.
-struct Abandoned(Option<Ctx>);
-impl Drop for Abandoned {
-    fn drop(&mut self) {
-        self.0.iter().for_each(Ctx::dispose_soon);
-    }
-}
-
 impl Running {
     pub(crate) async fn start(root: Ctx, plugins: Vec<(&'static str, Source)>) -> Result<Self, StartError> {
         let rows = Mutex::new(plugins.into_iter().map(Row::new).collect());
         let app = Self { root, rows, change: tokio::sync::Mutex::default() };
         let mut guard = Abandoned(Some(app.root.clone()));
-        if let Err(error) = app.settle().await.and_then(|()| app.all_met(|_| true)) {
+        if let Err(error) = app.settle(|_| true).await {
             app.root.ended().await; // its panics were reported; the start error matters more
             return Err(error);
         }
@@ -53,12 +78,10 @@ impl Running {
         Ok(app)
     }
     /// The root context.
-    #[must_use]
     pub fn ctx(&self) -> &Ctx {
         &self.root
     }
     /// Every plugin, in list order.
-    #[must_use]
     pub fn plugins(&self) -> Vec<PluginStatus> {
         let services = self.root.services();
         let status = |row: &Row| PluginStatus {
@@ -70,151 +93,121 @@ impl Running {
             },
             provides: services
                 .iter()
-                .filter(|info| info.plugin == Some(row.name))
-                .map(|info| info.name)
+                .filter_map(|info| (info.plugin == Some(row.name)).then_some(info.name))
                 .collect(),
             needs: (row.source.needs)(),
         };
         lock(&self.rows).iter().map(status).collect()
     }
-    /// Adds a plugin and starts it, and those that waited for it.
-    ///
-    /// # Errors
-    /// [`StartError`]. Unless its name is taken the plugin stays in the list, and unmet needs may be met later.
+    /// Adds a plugin and starts it, and those that waited for it. When its needs are unmet this fails, and
+    /// the plugin stays in the list until they are met.
     pub async fn add(&self, plugin: impl Plugin) -> Result<(), StartError> {
         let _change = self.change.lock().await;
         let row = Row::new(kept(plugin));
         let name = row.name;
-        if self.row(name, |_| ()).is_ok() {
+        if find(&mut lock(&self.rows), name).is_ok() {
             return Err(StartError::Duplicate(name));
         }
         lock(&self.rows).push(row);
-        self.settle_all().await?;
-        self.all_met(|row| row == name)
+        self.settle(|row| row == name).await
     }
     /// Disposes the plugin's dependents and then the plugin, applies it again, and restarts the dependents.
-    ///
-    /// # Errors
-    /// [`StartError`] of the plugin, or of a dependent that did not come back.
+    /// Fails when one of them does not start again; the others run.
     pub async fn reload(&self, name: &str) -> Result<(), StartError> {
-        self.restart(name, None).await
+        let _change = self.change.lock().await;
+        self.stop(name).await?;
+        self.settle(|row| row == name).await
     }
     /// As [`Running::reload`], with another plugin under the same name: its configuration has changed.
-    ///
-    /// # Errors
-    /// As [`Running::reload`].
     pub async fn replace_plugin(&self, name: &str, plugin: impl Plugin) -> Result<(), StartError> {
-        self.restart(name, Some(kept(plugin).1)).await
+        let _change = self.change.lock().await;
+        self.stop(name).await?;
+        find(&mut lock(&self.rows), name)?.source = kept(plugin).1;
+        self.settle(|row| row == name).await
     }
     /// Disposes the plugin's dependents and then the plugin, and forgets it. Returns the names of the plugins
     /// that stopped with it; they wait for another provider.
-    ///
-    /// # Errors
-    /// [`StartError`].
     pub async fn remove(&self, name: &str) -> Result<Vec<&'static str>, StartError> {
         let _change = self.change.lock().await;
-        let mut active = self.active();
-        let stopped = self.stop(name).await?;
+        let active = || lock(&self.rows).iter().filter(|row| row.is_active()).map(|row| row.name).collect();
+        let mut stopped: Vec<_> = active();
+        self.stop(name).await?;
         lock(&self.rows).retain(|row| row.name != name);
-        let settled = self.settle_all().await;
-        let still = self.active();
-        active.retain(|row| *row != name && !still.contains(row));
-        settled.and(stopped).map(|()| active)
+        self.settle(|_| false).await?;
+        let still: Vec<_> = active();
+        stopped.retain(|row| *row != name && !still.contains(row));
+        Ok(stopped)
     }
-    /// Disposes everything, dependents before what they depend on.
-    ///
-    /// # Errors
-    /// [`DisposeError`].
+    /// Disposes everything, dependents before what they depend on. See [`Ctx::dispose`].
     pub async fn shutdown(self) -> Result<(), DisposeError> {
-        let _change = self.change.lock().await;
         self.root.dispose().await
     }
 
-    fn active(&self) -> Vec<&'static str> {
-        lock(&self.rows).iter().filter(|row| row.is_active()).map(|row| row.name).collect()
-    }
-    fn row<R>(&self, name: &str, work: impl FnOnce(&mut Row) -> R) -> Result<R, StartError> {
-        let mut rows = lock(&self.rows);
-        let row = rows.iter_mut().find(|row| row.name == name);
-        row.map(work).ok_or_else(|| StartError::Unknown(name.to_owned()))
-    }
-    async fn restart(&self, name: &str, source: Option<Source>) -> Result<(), StartError> {
-        let _change = self.change.lock().await;
-        let stopped = self.stop(name).await?;
-        self.row(name, |row| {
-            row.source = source.unwrap_or_else(|| row.source.clone());
-            row.failure = None;
-        })?;
-        self.settle_all().await?;
-        self.all_met(|row| row == name)?;
-        stopped
-    }
-    /// The outer error says that nothing was stopped, the inner one that it stopped but a cleanup panicked.
-    async fn stop(&self, name: &str) -> Result<Result<(), StartError>, StartError> {
-        let Some(ctx) = self.row(name, |row| row.ctx.clone())? else { return Ok(Ok(())) };
-        let failed = |source| StartError::Stop(name.to_owned(), source);
-        match ctx.dispose().await {
-            Err(source @ DisposeError::FromOwnTask(_)) => Err(failed(source)),
-            other => Ok(other.map_err(failed)),
+    /// Disposes a plugin. Panics of cleanups were reported, and the change goes on.
+    async fn stop(&self, name: &str) -> Result<(), StartError> {
+        let ctx = find(&mut lock(&self.rows), name)?.ctx.clone();
+        if let Some(ctx) = ctx
+            && let Err(source @ DisposeError::FromOwnTask(_)) = ctx.dispose().await
+        {
+            return Err(StartError::NotStopped(name.to_owned(), source));
         }
+        find(&mut lock(&self.rows), name)?.failure = None;
+        Ok(())
     }
-    /// Starts what can start, past failures; returns the first one.
-    async fn settle_all(&self) -> Result<(), StartError> {
+    /// Starts what can start, past failures. Returns the first failure, or what the `expected` still need.
+    async fn settle(&self, expected: impl Fn(&str) -> bool) -> Result<(), StartError> {
         let mut first = Ok(());
-        while let Err(error) = self.settle().await {
-            tracing::error!(error = chain(&error), "a plugin did not start");
-            first = first.and(Err(error));
-        }
-        first
-    }
-    /// Starts what can start, up to the first failure.
-    async fn settle(&self) -> Result<(), StartError> {
-        loop {
-            let waits = |row: &&Row| !row.is_active() && row.failure.is_none();
-            let waiting: Vec<_> =
-                lock(&self.rows).iter().filter(waits).map(|row| (row.name, row.source.clone())).collect();
-            let ready = waiting.into_iter().find(|(_, source)| source.missing(&self.root).is_empty());
-            let Some((name, source)) = ready else { return Ok(()) };
-            self.activate(name, source).await?;
-        }
-    }
-    async fn activate(&self, name: &'static str, source: Source) -> Result<(), StartError> {
-        if let Some(old) = self.row(name, |row| row.ctx.take())? {
-            old.ended().await; // it stopped with its provider, perhaps not to the end yet
-        }
-        let ctx = self.root.child(name.to_owned(), Some(name), self.root.0.scope.clone());
-        let mut guard = Abandoned(Some(ctx.clone()));
-        let outcome = contain(async { (source.apply)(ctx.clone()).await }).await;
-        let closed = ctx.is_closed();
-        let source: PluginError = match outcome {
-            Ok(Ok(())) if !closed => {
-                guard.0 = None;
-                return self.row(name, |row| row.ctx = Some(ctx));
+        while let Some((name, source)) = self.next_ready() {
+            if let Err(error) = self.activate(name, source).await {
+                let causes = std::iter::successors(Some(&error as &dyn Error), |error| (*error).source());
+                let text = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
+                tracing::error!(error = text, "a plugin did not start");
+                find(&mut lock(&self.rows), name)?.failure = Some(text);
+                first = first.and(Err(error));
             }
-            // Its provider went away meanwhile, and it with the provider.
-            Ok(_) if closed && !source.missing(&self.root).is_empty() => return Ok(drop(ctx.ended().await)),
-            Ok(Ok(())) => "it was disposed while it started".into(),
-            Ok(Err(source)) => source,
-            Err(panic) => panic.into(),
-        };
-        ctx.ended().await;
-        let error = StartError::Failed(name, source);
-        self.row(name, |row| row.failure = Some(chain(&error)))?;
-        Err(error)
-    }
-    fn all_met(&self, admit: impl Fn(&str) -> bool) -> Result<(), StartError> {
+        }
+        first?;
         let mut unmet = Vec::new();
-        for plugin in self.plugins().into_iter().filter(|plugin| admit(plugin.name)) {
+        for plugin in self.plugins().into_iter().filter(|plugin| expected(plugin.name)) {
             if let PluginState::Waiting { needs } = plugin.state {
                 unmet.extend(needs.into_iter().map(|need| (plugin.name, need)));
             }
         }
         if unmet.is_empty() { Ok(()) } else { Err(StartError::Unmet(unmet)) }
     }
+    fn next_ready(&self) -> Option<(&'static str, Source)> {
+        let rows = lock(&self.rows);
+        let waiting = rows.iter().filter(|row| !row.is_active() && row.failure.is_none());
+        let waiting: Vec<_> = waiting.map(|row| (row.name, row.source.clone())).collect();
+        drop(rows); // a plugin's `Deps` are user code
+        waiting.into_iter().find(|(_, source)| source.missing(&self.root).is_empty())
+    }
+    async fn activate(&self, name: &'static str, source: Source) -> Result<(), StartError> {
+        let old = find(&mut lock(&self.rows), name)?.ctx.take();
+        if let Some(old) = old {
+            old.ended().await; // it stopped with its provider, perhaps not to the end yet
+        }
+        let ctx = self.root.child(name.to_owned(), Some(name), Arc::clone(&self.root.0.scope));
+        let mut guard = Abandoned(Some(ctx.clone()));
+        let outcome = contain(async { (source.apply)(ctx.clone()).await }).await;
+        let closed = ctx.is_closed();
+        if !closed && matches!(outcome, Ok(Ok(()))) {
+            find(&mut lock(&self.rows), name)?.ctx = guard.0.take();
+            return Ok(());
+        }
+        ctx.ended().await;
+        let source: PluginError = match outcome {
+            // Its provider went away meanwhile, and it with the provider.
+            Ok(_) if closed && !source.missing(&self.root).is_empty() => return Ok(()),
+            Ok(Ok(())) => "it was disposed while it started".into(),
+            Ok(Err(source)) => source,
+            Err(panic) => panic.into(),
+        };
+        Err(StartError::Failed(name, source))
+    }
 }
-fn chain(error: &StartError) -> String {
-    let causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+fn find<'a>(rows: &'a mut [Row], name: &str) -> Result<&'a mut Row, StartError> {
+    rows.iter_mut().find(|row| row.name == name).ok_or_else(|| StartError::Unknown(name.to_owned()))
 }
 impl std::ops::Deref for Running {
     type Target = Ctx;
@@ -229,7 +222,11 @@ impl std::fmt::Debug for Running {
 }
 impl Drop for Running {
     fn drop(&mut self) {
-        if cfg!(debug_assertions) && self.root.0.disposal.get().is_none() && !self.root.0.is_unused() {
+        let root = &self.root.0;
+        if cfg!(debug_assertions)
+            && root.disposal.get().is_none()
+            && !lock(&root.registrations).undo.is_empty()
+        {
             tracing::warn!(
                 "a running app was dropped without `shutdown`; what its listeners keep is not freed"
             );

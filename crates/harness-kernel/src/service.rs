@@ -2,11 +2,10 @@
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, Weak};
 
-use crate::event::Order;
 use crate::fiber::{Ctx, Fiber};
-use crate::panic::lock;
 use crate::scope::{Entry, Scope};
 use crate::teardown::{Handle, Undo};
+use crate::{event::Order, panic::lock};
 
 /// Implemented once for each seam, on the seam's own `dyn` type.
 #[diagnostic::on_unimplemented(
@@ -17,7 +16,6 @@ pub trait Service: Send + Sync + 'static {
     /// Stable catalog name such as `llm`.
     const NAME: &'static str;
 }
-
 /// Why a service was not provided.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -31,7 +29,6 @@ pub enum ProvideError {
 }
 impl ProvideError {
     /// A stable code for each variant.
-    #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
             Self::AlreadyProvided(..) => "service-already-provided",
@@ -40,17 +37,19 @@ impl ProvideError {
     }
 }
 
-/// The plugins that hold one provided service. They are disposed before it goes.
+/// The contexts that hold one provided service, and are disposed before it goes.
 pub(crate) struct Edges {
-    provider: Weak<Fiber>,
+    provider: u64,
     /// And whether the provider is going away, so that it takes no more.
     dependents: Mutex<(Vec<Weak<Fiber>>, bool)>,
 }
 impl Edges {
-    fn add(&self, dependent: &Arc<Fiber>) -> bool {
+    /// Only a fiber that is newer than the provider is tied to it, as a plugin that starts is. So each fiber
+    /// waits for newer ones only, for dependents as for children, and no ring of waiting can arise.
+    fn tie(&self, dependent: &Arc<Fiber>) -> bool {
         let (dependents, closed) = &mut *lock(&self.dependents);
-        dependents.retain(|known| known.strong_count() > 0);
-        if !*closed {
+        if self.provider < dependent.id && !*closed {
+            dependents.retain(|known| known.strong_count() > 0);
             dependents.push(Arc::downgrade(dependent));
         }
         !*closed
@@ -67,52 +66,40 @@ impl Edges {
 }
 
 impl Ctx {
-    /// Publishes an implementation for this scope and those below it, until this context is disposed.
-    ///
-    /// # Errors
-    /// [`ProvideError`] when this scope has a provider already, or when this context is disposed.
+    /// Publishes an implementation for this scope and those below it, until this context is disposed. Fails
+    /// when this scope has a provider already, and when this context is disposed.
     pub fn provide<S: Service + ?Sized>(&self, service: Arc<S>) -> Result<Handle, ProvideError> {
         let handle = self.publish(service, Order::Prepend)?;
         let closed = || ProvideError::Closed(S::NAME, self.name().to_owned());
         if handle.is_inert() { Err(closed()) } else { Ok(handle) }
     }
-    /// Publishes an implementation in front of the one that this scope has or will have, which becomes
-    /// visible again when this one is disposed. Of two replacements the later one is visible. Plugins that
-    /// hold the earlier implementation keep it until they are reloaded.
+    /// Publishes an implementation in front of the one that this scope has or will have, which is seen again
+    /// when this one is disposed. Of two replacements the later is seen. A plugin that holds the earlier
+    /// implementation keeps it until it is reloaded.
     pub fn replace<S: Service + ?Sized>(&self, service: Arc<S>) -> Handle {
         self.publish(service, Order::Append).unwrap_or_default() // a replacement meets no conflict
     }
+    /// What is provided goes before place 0, replacements after it.
     fn publish<S: Service + ?Sized>(&self, value: Arc<S>, order: Order) -> Result<Handle, ProvideError> {
-        let (scope, plugin) = (&self.0.scope, self.0.plugin);
-        let edges = Arc::new(Edges { provider: Arc::downgrade(&self.0), dependents: Mutex::default() });
-        let entry = Entry { plugin, value, edges: Some(Arc::clone(&edges)) };
-        let position = scope.insert((S::NAME, None, order), entry, |first| match first {
-            // What is provided sits before the first place, replacements after it.
-            Some((..0, other)) if order == Order::Prepend => {
-                Err(ProvideError::AlreadyProvided(S::NAME, scope.name(), other.plugin))
-            }
+        let edges = Arc::new(Edges { provider: self.0.id, dependents: Mutex::default() });
+        let entry = Entry { plugin: self.0.plugin, value, edges: Some(Arc::clone(&edges)) };
+        let taken = |plugin| ProvideError::AlreadyProvided(S::NAME, self.0.scope.name.clone(), plugin);
+        let position = self.0.scope.insert((S::NAME, None, order), entry, |first| match first {
+            Some((..0, plugin)) if order == Order::Prepend => Err(taken(plugin)),
             _ => Ok(()),
         })?;
-        Ok(self.own(Undo::Service(position, edges)))
+        Ok(self.own(Undo::Entry(position, Some(edges))))
     }
     /// The nearest implementation that this scope sees.
-    #[must_use]
     pub fn service<S: Service + ?Sized>(&self) -> Option<Arc<S>> {
         self.0.scope.nearest(|entry| Some(Arc::clone(&entry.value)))
     }
-    /// As [`Ctx::service`], and ties this context to the provider: it is disposed before the provider goes.
+    /// As [`Ctx::service`], and ties this context to the provider.
     pub(crate) fn depend<S: Service + ?Sized>(&self) -> Option<Arc<S>> {
-        let (value, edges) = self.0.scope.nearest(|entry: &Entry<S>| {
-            let edges = entry.edges.as_ref().filter(|edges| !lock(&edges.dependents).1)?;
-            Some((Arc::clone(&entry.value), Arc::clone(edges)))
-        })?;
-        let provider = edges.provider.upgrade()?;
-        let _one_at_a_time = lock(&self.0.kernel.edges);
-        // An edge that would make a provider wait for itself is left out: it could never be disposed.
-        (self.0.ends_with(&provider) || edges.add(&self.0)).then_some(value)
+        let tie = |entry: &Entry<S>| entry.edges.as_ref().is_some_and(|edges| edges.tie(&self.0));
+        self.0.scope.nearest(|entry| tie(entry).then(|| Arc::clone(&entry.value)))
     }
     /// A reference that is resolved at each use: for optional collaborators.
-    #[must_use]
     pub fn lazy<S: Service + ?Sized>(&self) -> Lazy<S> {
         Lazy { scope: Arc::downgrade(&self.0.scope), service: PhantomData }
     }
@@ -126,7 +113,6 @@ pub struct Lazy<S: ?Sized> {
 }
 impl<S: Service + ?Sized> Lazy<S> {
     /// The implementation that is visible now, if any.
-    #[must_use]
     pub fn get(&self) -> Option<Arc<S>> {
         self.scope.upgrade()?.nearest(|entry| Some(Arc::clone(&entry.value)))
     }

@@ -2,18 +2,16 @@
 use std::any::TypeId;
 use std::sync::{Arc, Weak};
 
-use futures_util::FutureExt;
-use futures_util::future::Shared;
+use futures_util::{FutureExt, future::Shared};
 
-use crate::BoxFuture;
-use crate::fiber::{Ctx, Fiber};
+use crate::fiber::{Ctx, Fiber, next_id};
 use crate::panic::{Panic, contain, contain_sync};
-use crate::service::Edges;
+use crate::{BoxFuture, service::Edges};
 
 /// What a fiber owes for one registration.
 pub(crate) enum Undo {
-    Listener((TypeId, i64)),
-    Service((TypeId, i64), Arc<Edges>),
+    /// A listener or, with those that depend on it, a service.
+    Entry((TypeId, i64), Option<Arc<Edges>>),
     Cleanup(Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send>),
     Child(Ctx),
 }
@@ -35,18 +33,14 @@ pub enum DisposeError {
     )]
     FromOwnTask(String),
     /// The context is disposed, and all other cleanups ran, but these panicked.
-    #[error("context {0} is disposed, but cleanups panicked: {list}", list = join(.1))]
+    #[error("context {0} is disposed, but cleanups panicked: {list}", list = .1.iter().map(|panic| &*panic.message).collect::<Vec<_>>().join("; "))]
     Cleanup(String, Vec<Panic>),
     /// The runtime stopped half-way.
     #[error("the runtime stopped before context {0} was disposed; keep it until disposal is done")]
     Aborted(String),
 }
-fn join(panics: &[Panic]) -> String {
-    panics.iter().map(|panic| &*panic.message).collect::<Vec<_>>().join("; ")
-}
 impl DisposeError {
     /// A stable code for each variant.
-    #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
             Self::FromOwnTask(_) => "dispose-from-own-task",
@@ -81,22 +75,17 @@ impl Handle {
 impl Ctx {
     /// Registers what undoes a registration. On a closed context that happens on the spot.
     pub(crate) fn own(&self, undo: Undo) -> Handle {
-        let id = self.fresh_id();
-        match self.0.push(id, undo) {
-            Some(late) => self.undo_now(late),
-            None => return Handle { fiber: Arc::downgrade(&self.0), id },
-        }
+        let id = next_id();
+        let Some(late) = self.0.push(id, undo) else { return Handle { fiber: Arc::downgrade(&self.0), id } };
+        self.undo_now(late);
         Handle::default()
     }
-    /// At once when nothing has to be awaited, else in a task.
+    /// At once when nothing has to be awaited, else in a task. Panics are reported where they happen.
     fn undo_now(&self, undo: Undo) {
-        let at_once = match &undo {
-            Undo::Listener(_) => true,
-            Undo::Service(_, edges) => edges.close().is_empty(),
-            Undo::Cleanup(_) | Undo::Child(_) => false,
-        };
+        let is_free = |edges: &Option<Arc<Edges>>| edges.iter().all(|edges| edges.close().is_empty());
+        let at_once = matches!(&undo, Undo::Entry(_, edges) if is_free(edges));
         let ctx = self.clone();
-        let work = async move { drop(ctx.undo(undo).await) }; // each panic was reported where it happened
+        let work = async move { drop(ctx.undo(undo).await) };
         if at_once {
             work.now_or_never();
         } else {
@@ -106,34 +95,27 @@ impl Ctx {
     /// A panic is reported and returned, and the rest goes on.
     async fn undo(&self, undo: Undo) -> Vec<Panic> {
         let mut panics = Vec::new();
-        let remove = |position| contain_sync(|| drop(self.0.scope.remove(position)));
         let outcome = match undo {
-            Undo::Listener(position) => remove(position),
             Undo::Cleanup(cleanup) => contain(async move { cleanup().await }).await,
             Undo::Child(child) => return child.ended().await,
-            Undo::Service(position, edges) => {
-                for dependent in edges.close() {
-                    panics.extend(Ctx(dependent).ended().await);
-                }
-                remove(position)
+            Undo::Entry(position, edges) => {
+                panics = Self::all_ended(edges.iter().flat_map(|edges| edges.close()).collect()).await;
+                contain_sync(|| drop(self.0.scope.remove(position)))
             }
         };
-        panics.extend(outcome.err().map(|panic| self.failed(&panic)));
+        panics.extend(self.failed(outcome));
         panics
     }
-    fn failed(&self, panic: &Panic) -> Panic {
-        self.report(panic, "a cleanup panicked");
-        Panic { message: format!("in {}: {}", self.name(), panic.message) }
+    fn failed(&self, outcome: Result<(), Panic>) -> Option<Panic> {
+        let panic = outcome.err()?;
+        self.report(&panic, "a cleanup panicked");
+        Some(Panic { message: format!("in {}: {}", self.name(), panic.message) })
     }
     /// Ends this context and waits for it: plugins that depend on its services are disposed first, then it
     /// is cancelled, its tasks are drained, and its registrations and children are undone newest first.
     ///
-    /// Teardown runs in a task of its own: dropping this future does not stop it, and all callers await
-    /// the same end.
-    ///
-    /// # Errors
-    /// [`DisposeError::FromOwnTask`] when it would wait for its caller; else the context is disposed, and
-    /// [`DisposeError::Cleanup`] tells which cleanups panicked.
+    /// Teardown runs in a task of its own: dropping this future does not stop it, and all callers await the
+    /// same end. Only [`DisposeError::FromOwnTask`] means that the context is not disposed.
     pub async fn dispose(&self) -> Result<(), DisposeError> {
         if CURRENT.try_with(|current| self.0.ends_with(&current.0)).unwrap_or(false) {
             return Err(DisposeError::FromOwnTask(self.name().to_owned()));
@@ -163,23 +145,25 @@ impl Ctx {
             Err(other) => vec![Panic { message: other.to_string() }],
         }
     }
-    async fn tear_down(self) -> Result<(), DisposeError> {
+    async fn all_ended(dependents: Vec<Arc<Fiber>>) -> Vec<Panic> {
         let mut panics = Vec::new();
-        for dependent in self.0.provided().iter().flat_map(|edges| edges.close()) {
+        for dependent in dependents {
             panics.extend(Ctx(dependent).ended().await);
         }
+        panics
+    }
+    async fn tear_down(self) -> Result<(), DisposeError> {
+        let dependents = self.0.provided().into_iter().flat_map(|edges| edges.close());
+        let mut panics = Self::all_ended(dependents.collect()).await;
         self.0.close();
         self.0.tasks.wait().await;
-        while let Some(undo) = self.0.take_newest() {
+        while let Some((_, undo)) = self.0.take_newest() {
             panics.extend(self.undo(undo).await);
         }
-        let parent = self.0.parent.upgrade();
-        if parent.as_ref().is_none_or(|parent| !Arc::ptr_eq(&parent.scope, &self.0.scope)) {
-            // The scope ends with the fiber that opened it; last, so that cleanups could use its state.
-            let outcome = contain_sync(|| drop(self.0.scope.take_state()));
-            panics.extend(outcome.err().map(|panic| self.failed(&panic)));
-        }
-        parent.map(|parent| parent.take(self.0.id));
+        // Last, so that cleanups could use it.
+        let state = self.0.take_state();
+        panics.extend(self.failed(contain_sync(|| drop(state))));
+        self.0.parent.upgrade().map(|parent| parent.take(self.0.id));
         tracing::debug!(context = self.name(), "disposed");
         if panics.is_empty() { Ok(()) } else { Err(DisposeError::Cleanup(self.name().to_owned(), panics)) }
     }

@@ -1,4 +1,6 @@
 //! The idiom, used the way plugins use it.
+#![allow(clippy::unwrap_used, clippy::items_after_statements, reason = "test code")]
+
 mod seam;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -138,7 +140,9 @@ async fn parallel_aggregates_serial_breaks_emit_contains() {
     let heard = Count::default();
     let seen = heard.clone();
     let bad = app.on::<ToolResult>(|_| panic!("bad observer"));
-    app.on::<ToolResult>(move |_| drop(seen.up()));
+    app.on::<ToolResult>(move |_| {
+        seen.up();
+    });
     app.emit(&result(""));
     assert_eq!(app.contained_panics(), 1);
     bad.dispose();
@@ -164,7 +168,9 @@ async fn a_late_registration_is_undone_and_racing_disposals_agree() {
     first.unwrap();
     let heard = Count::default();
     let seen = heard.clone();
-    agent.on::<ToolResult>(move |_| drop(seen.up()));
+    agent.on::<ToolResult>(move |_| {
+        seen.up();
+    });
     agent.emit(&result(""));
     assert_eq!(heard.get(), 0);
     root.shutdown().await.unwrap();

@@ -1,4 +1,6 @@
 //! A panic is contained at the edges, and nowhere else.
+#![allow(clippy::unwrap_used, clippy::items_after_statements, reason = "test code")]
+
 mod seam;
 use std::ops::ControlFlow;
 

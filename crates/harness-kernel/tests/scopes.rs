@@ -1,4 +1,6 @@
 //! Visibility, order, state, and the catalog of what is registered.
+#![allow(clippy::unwrap_used, clippy::items_after_statements, reason = "test code")]
+
 mod seam;
 use std::sync::Arc;
 

@@ -1,4 +1,6 @@
 //! Providers, replacements, and what depends on them.
+#![allow(clippy::unwrap_used, clippy::items_after_statements, reason = "test code")]
+
 mod seam;
 use std::sync::Arc;
 

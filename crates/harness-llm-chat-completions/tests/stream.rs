@@ -153,8 +153,7 @@ fn bytes_that_are_no_event_stream_are_named() {
 
 #[tokio::test(start_paused = true)]
 async fn the_body_is_read_to_its_end_but_not_waited_for() {
-    let tail =
-        stream::iter([": bye\n\n", "data: {\n\n", "data: [DONE]\n\n"]).map(|tail| Ok(Bytes::from(tail)));
+    let tail = [": bye\n\n", "data: {\n\n", "data: [DONE]\n\n"].map(|tail| Ok(Bytes::from(tail)));
     for (seconds, held) in [(0.005, 5), (3600.0, 20)] {
         let last = Box::pin(tokio::time::sleep(Duration::from_secs_f64(seconds)));
         let last = stream::once(last).filter_map(async |()| None);

@@ -4,7 +4,7 @@
 mod support;
 
 use harness_llm_mock::{MockServer, Options, Reply, Script, txt};
-use support::{BODY, chat, exchange, last_chat, start};
+use support::{BODY, chat, exchange, last_chat, post, start};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -80,7 +80,8 @@ async fn the_models_are_listed_and_other_places_are_named() {
 async fn a_request_for_something_else_than_a_stream_uses_up_no_reply() {
     let server = start([txt("a")]).await;
     for absent in ["\"stream\":null", "\"stream\":false", "\"xtream\":true"] {
-        let (line, rest) = status(&server, &last_chat().replace("\"stream\":true", absent)).await;
+        let request = post("connection: close\r\n", &BODY.replace("\"stream\":true", absent));
+        let (line, rest) = status(&server, &request).await;
         assert_eq!(line, "HTTP/1.1 400 Bad Request", "{absent}");
         assert!(rest.contains("only streams"), "{rest}");
     }
@@ -95,8 +96,7 @@ async fn what_is_too_large_or_malformed_is_refused_with_a_reason() {
     let long_head = format!("GET / HTTP/1.1\r\nx: {}", "y".repeat(100_000));
     let many_headers = format!("GET / HTTP/1.1\r\n{}\r\n", "x: y\r\n".repeat(200));
     // All of it is sent although the head alone is refused; the reason still arrives.
-    let long_body =
-        format!("POST /chat/completions HTTP/1.1\r\ncontent-length: 800000\r\n\r\n{}", "x".repeat(800_000));
+    let long_body = post("", &"x".repeat(8_000_000));
     for (request, expected) in [
         (long_body.as_str(), "413 Content Too Large"),
         ("POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n3e9\r\n", "413 Content Too Large"),

@@ -70,7 +70,7 @@ impl Call {
         let timer = self.route.timeouts.start();
         let response = match timer.head(post.send()).await {
             Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(self.place().connection(error.into()).into()),
+            Ok(Err(error)) => return Err(self.place().connection(&error.into()).into()),
             Err(timeout) => return Err(self.place().timeout(timeout).into()),
         };
         let status = response.status();

@@ -13,7 +13,7 @@ pub(crate) struct Place {
 
 impl Place {
     /// A request that got no response.
-    pub(crate) fn connection(&self, error: TransportError) -> Failure {
+    pub(crate) fn connection(&self, error: &TransportError) -> Failure {
         let Self { provider, address, .. } = self;
         let (code, what) = match error.kind {
             TransportKind::Connect => (

@@ -51,7 +51,7 @@ impl Bench for Wire {
             None => (TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap(), None),
         };
         let limit =
-            if scenario.wants_short_limits() { Duration::from_millis(200) } else { Duration::from_secs(300) };
+            if scenario.wants_short_limits() { Duration::from_millis(200) } else { Duration::from_mins(5) };
         let adapter = OpenAi::new(OpenAiConfig {
             base_url: format!("http://{address}/v1"),
             api_key: Some(KEY.into()),

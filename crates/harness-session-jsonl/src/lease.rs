@@ -72,7 +72,7 @@ fn owner(file: &File, log: &Path) -> Option<LeaseOwner> {
     })
 }
 
-/// The process that locks a file according to Linux (proc_locks(5)), for a log reached through a hard link.
+/// The process that locks a file according to Linux (`proc_locks(5)`), for a log reached through a hard link.
 fn locking_pid(locks: &str, metadata: &fs::Metadata) -> Option<u32> {
     let device = metadata.dev();
     let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));

@@ -11,7 +11,7 @@ use harness_session_persistence::{Durability, KnownTypes, PersistenceError, Repa
 use crate::layout::{Layout, io};
 use crate::lease::{self, Lease};
 use crate::log_file::{End, LogFile};
-use crate::stored_log::{StoredLog, number};
+use crate::stored_log::{StoredLog, count};
 use crate::writer::encode;
 
 /// An opened session, before it gets its asynchronous face.
@@ -57,19 +57,19 @@ pub(crate) fn open(layout: &Layout, id: SessionId, known: &KnownTypes) -> Result
 
     let fragment = &bytes[end..];
     if !fragment.is_empty() {
-        let aside = set_aside(layout, &path, number(end), fragment)?;
+        let aside = set_aside(layout, &path, count(end), fragment)?;
         for note in &mut repairs {
             if let RepairNote::TornTail { set_aside, .. } = note {
                 *set_aside = Some(aside.display().to_string());
             }
         }
-        file.set_len(number(end)).map_err(io("truncate", &path))?;
+        file.set_len(count(end)).map_err(io("truncate", &path))?;
     }
     if layout.durability >= Durability::Sync {
         // What is here may come from a process that ended without waiting for the device.
         file.sync_data().map_err(io("synchronise", &path))?;
     }
-    let at = End { bytes: number(end), next: events.len() as Seq };
+    let at = End { bytes: count(end), next: events.len() as Seq };
     let mut log = LogFile::new(lease, file, path, layout, at, at);
     let mended = format!("{}{}", if terminated { "" } else { "\n" }, encode(at.next, &closers)?);
     if !mended.is_empty() {

@@ -10,7 +10,7 @@ use harness_session_persistence::{Durability, PersistenceError};
 use crate::layout::{LOG, Layout, io};
 use crate::lease::{Lease, lock};
 use crate::log_file::{End, LogFile};
-use crate::stored_log::number;
+use crate::stored_log::count;
 
 /// Writes a log beside the others under a hidden name, locks it, and gives its folder the session's name, which
 /// fails when the name is taken.
@@ -24,8 +24,8 @@ pub(crate) fn publish(
     layout.make_root()?;
     let hidden = layout.hidden("new", id);
     let published = stage(&hidden, format!("{header}{lines}").as_bytes(), id).and_then(|(mut lease, file)| {
-        let end = End { bytes: number(header.len() + lines.len()), next: events };
-        let mut synced = End { bytes: number(header.len()), next: 0 };
+        let end = End { bytes: count(header.len() + lines.len()), next: events };
+        let mut synced = End { bytes: count(header.len()), next: 0 };
         if layout.durability >= Durability::Sync {
             // Before it gets its name: a name without data would be a damaged session after a power cut.
             file.sync_data().map_err(io("synchronise", &hidden.join(LOG)))?;

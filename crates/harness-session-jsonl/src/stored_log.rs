@@ -57,7 +57,7 @@ impl StoredLog {
         for line in lines(bytes) {
             let position = line.position();
             if line.text.trim_ascii().is_empty() {
-                blank.get_or_insert((number(line.start), 0)).1 += 1;
+                blank.get_or_insert((count(line.start), 0)).1 += 1;
             } else if header.is_none() {
                 header = Some(read_header(line.text, location, id, &|detail| corrupt(position, detail))?);
             } else {
@@ -82,9 +82,9 @@ impl StoredLog {
         let end = torn.unwrap_or(bytes.len());
         let terminated = bytes[..end].last() == Some(&b'\n');
         let mut notes = Vec::new();
-        let (location, offset) = (|| location.to_owned(), number(end));
+        let (location, offset) = (|| location.to_owned(), count(end));
         if torn.is_some() {
-            let bytes = number(bytes.len() - end);
+            let bytes = count(bytes.len() - end);
             notes.push(RepairNote::TornTail { location: location(), offset, bytes, set_aside: None });
         } else if !terminated {
             notes.push(RepairNote::MissingNewline { location: location(), offset });
@@ -96,12 +96,12 @@ impl StoredLog {
     }
 }
 
-pub(crate) fn number(index: usize) -> u64 {
+pub(crate) fn count(index: usize) -> u64 {
     index as u64
 }
 
 struct Line<'a> {
-    line: u64,
+    number: u64,
     start: usize,
     /// Behind the line feed.
     end: usize,
@@ -109,19 +109,19 @@ struct Line<'a> {
 }
 impl Line<'_> {
     fn position(&self) -> Position {
-        Position::Line { line: self.line, byte: number(self.start) }
+        Position::Line { line: self.number, byte: count(self.start) }
     }
 }
 fn lines(bytes: &[u8]) -> impl Iterator<Item = Line<'_>> {
-    let (mut start, mut line) = (0, 0);
+    let (mut start, mut number) = (0, 0);
     std::iter::from_fn(move || {
         let rest = bytes.get(start..).filter(|rest| !rest.is_empty())?;
         let (text, length) = match memchr(b'\n', rest) {
             Some(at) => (&rest[..at], at + 1),
             None => (rest, rest.len()),
         };
-        line += 1;
-        let found = Line { line, start, end: start + length, text };
+        number += 1;
+        let found = Line { number, start, end: start + length, text };
         start = found.end;
         Some(found)
     })

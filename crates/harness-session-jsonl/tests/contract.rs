@@ -1,4 +1,5 @@
 //! The exported suite, with damage done to the bytes and owners that are killed.
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a failed arrangement fails the test")]
 #![expect(clippy::disallowed_methods, reason = "tests look at files")]
 use std::fs;
 use std::io::Read;

@@ -1,6 +1,8 @@
 //! A finished session, cut at every byte.
+#![allow(clippy::unwrap_used, reason = "a failed arrangement fails the test")]
 #![expect(clippy::disallowed_methods, reason = "tests look at files")]
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs;
 
 use harness_session::SessionHeader;
@@ -45,9 +47,9 @@ async fn every_cut_loads_the_same_twice_and_loses_nothing_complete() {
         let complete = ends[1..].iter().filter(|end| **end <= cut + 1).count();
         let read = backend.inspect(id, &known).await.unwrap_or_else(|error| panic!("cut at {cut}: {error}"));
         assert_eq!(read.stored, complete as u64, "cut at {cut}");
-        if !seen.contains_key(&complete) {
+        if let Entry::Vacant(new) = seen.entry(complete) {
             let more = continued(&header, &read.events, |session| Script::turn(session, "after", "Yes.")).await;
-            seen.insert(complete, (encoded(&read.events), encoded(&more), more));
+            new.insert((encoded(&read.events), encoded(&more), more));
         }
         let (closed, added, more) = &seen[&complete];
         assert_eq!(closed[..complete], lines[..complete], "cut at {cut}");

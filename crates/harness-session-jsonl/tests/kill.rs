@@ -1,4 +1,5 @@
 //! A process that writes is killed at random moments.
+#![allow(clippy::unwrap_used, reason = "a failed arrangement fails the test")]
 use harness_kernel::App;
 use harness_session::{Event, Form, SessionHeader, SessionPlugin, Sessions, encode_event};
 use harness_session_persistence::contract::{OtherProcess, Script};

@@ -1,4 +1,5 @@
 //! Every way to the same log leads to the same lease.
+#![allow(clippy::unwrap_used, reason = "a failed arrangement fails the test")]
 #![expect(clippy::disallowed_methods, reason = "tests look at files")]
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

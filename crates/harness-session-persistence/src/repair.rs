@@ -66,9 +66,10 @@ impl Closing {
         self.next += 1;
     }
     fn answer(&mut self, at: Step, position: u32, call: &OpenCall, asked_by: Option<Seq>) {
-        let (code, text) = match call.started {
-            true => (OUTCOME_UNKNOWN, OUTCOME_UNKNOWN_TEXT),
-            false => (NOT_STARTED, NOT_STARTED_TEXT),
+        let (code, text) = if call.started {
+            (OUTCOME_UNKNOWN, OUTCOME_UNKNOWN_TEXT)
+        } else {
+            (NOT_STARTED, NOT_STARTED_TEXT)
         };
         let call_id = call.id.clone();
         let source = MessageSource::Tool { call_id: call_id.clone() };

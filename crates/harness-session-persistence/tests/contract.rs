@@ -1,4 +1,5 @@
 //! The suite, tried on the in-memory backend.
+#![allow(clippy::unwrap_used, reason = "a failed arrangement fails the test")]
 use std::sync::Arc;
 
 use async_trait::async_trait;

@@ -1,4 +1,5 @@
 //! The write-behind recorder, against a backend that fails on demand, under a clock that stands still.
+#![allow(clippy::unwrap_used, reason = "a failed arrangement fails the test")]
 use std::time::Duration;
 
 use harness_session::{SessionHeader, Sessions};

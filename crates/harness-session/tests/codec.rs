@@ -1,4 +1,5 @@
 //! The stored form: what is written is what is read.
+#![allow(clippy::unwrap_used, reason = "a failed arrangement fails the test")]
 use std::sync::Arc;
 
 use harness_llm::{Block, BlockKind, CallConfig, Chunk, Failure, FailureCode, Message, ToolSpec};

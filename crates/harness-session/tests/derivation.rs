@@ -1,4 +1,5 @@
 //! From log to history: step by step and from scratch alike.
+#![allow(clippy::unwrap_used, reason = "a failed arrangement fails the test")]
 use std::sync::Arc;
 
 use harness_llm::{Block, Message, ToolResultBlock};
@@ -29,8 +30,8 @@ enum Act {
     User(String),
     /// A model's message with one call, its start (with other arguments or not) and its result.
     Tools(bool),
-    /// Replaces a stretch of the surface, given by two fractions of its length.
-    Replace(f64, f64),
+    /// Replaces a stretch of the surface, given by two places modulo its length.
+    Replace(usize, usize),
     /// Replaces the newest tool result.
     Prune,
 }
@@ -38,7 +39,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     let act = prop_oneof![
         4 => "[a-z\\x00]{0,6}".prop_map(Act::User),
         2 => any::<bool>().prop_map(Act::Tools),
-        2 => (0.0..1.0f64, 0.0..1.0f64).prop_map(|(a, b)| Act::Replace(a, b)),
+        2 => (0usize..40, 0usize..40).prop_map(|(a, b)| Act::Replace(a, b)),
         1 => Just(Act::Prune),
     ];
     proptest::collection::vec(act, 0..40)
@@ -62,8 +63,8 @@ proptest! {
                         model.push(rig.append(result(AT, 0, &id, false)));
                     }
                     Act::Replace(a, b) if !model.is_empty() => {
-                        let at = |part: f64| ((part * model.len() as f64) as usize).min(model.len() - 1);
-                        let (start, end) = (at(a.min(b)), at(a.max(b)));
+                        let (a, b) = (a % model.len(), b % model.len());
+                        let (start, end) = (a.min(b), a.max(b));
                         let cited = model[start..=end].to_vec();
                         let draft = user("summary").replacing(cited[0], *cited.last().unwrap()).citing(cited);
                         let seq = rig.append(draft);

@@ -1,4 +1,5 @@
 //! What the log refuses.
+#![allow(clippy::unwrap_used, reason = "a failed arrangement fails the test")]
 use harness_session::{
     AppendError, Body, Draft, Event, EventClass, EventTypeInfo, Grammar, GrammarError, PluginEvent, RequestContext, Step,
 };

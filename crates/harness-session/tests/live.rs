@@ -1,4 +1,5 @@
 //! A live session: order, observers, views, live chunks.
+#![allow(clippy::unwrap_used, reason = "a failed arrangement fails the test")]
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -96,14 +97,14 @@ async fn a_hundred_thousand_appends_with_a_reading_observer() {
     rig.ctx().on::<SessionEvent>(move |_| {
         let view = session.view();
         let last = view.iter_from(view.len().saturating_sub(3)).count() as u64;
-        sum.fetch_add(last + session.turns() as u64, Ordering::Relaxed);
+        sum.fetch_add(last + u64::from(session.turns()), Ordering::Relaxed);
     });
     let started = Instant::now();
     for n in 0..100_000 {
         rig.append(parked(n));
     }
     assert_eq!(read.load(Ordering::Relaxed), 300_000 - 3);
-    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_mins(1), "{:?}", started.elapsed());
 }
 
 #[tokio::test]

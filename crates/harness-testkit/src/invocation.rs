@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -26,6 +27,7 @@ pub struct Invocation {
     environment: BTreeMap<OsString, OsString>,
     cwd: PathBuf,
     input: Input,
+    stdout_limit: usize,
 }
 
 /// How a run ended.
@@ -49,7 +51,14 @@ impl Invocation {
             environment: BTreeMap::new(),
             cwd: cwd.to_owned(),
             input: Input::Null,
+            stdout_limit: usize::MAX,
         }
+    }
+    /// Closes standard output after so many bytes, as `head -c` would.
+    #[must_use]
+    pub fn stdout_limit(mut self, bytes: usize) -> Self {
+        self.stdout_limit = bytes;
+        self
     }
     /// Adds arguments.
     #[must_use]
@@ -97,8 +106,8 @@ impl Invocation {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the program starts");
-        let stdout = reader(child.stdout.take().unwrap());
-        let stderr = reader(child.stderr.take().unwrap());
+        let stdout = Reader::start(child.stdout.take().unwrap(), self.stdout_limit);
+        let stderr = Reader::start(child.stderr.take().unwrap(), usize::MAX);
         Started { child, stdout: Some(stdout), stderr: Some(stderr), since: Instant::now() }
     }
     /// Starts it and waits for its end.
@@ -107,20 +116,43 @@ impl Invocation {
     }
 }
 
-fn reader(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        from.read_to_end(&mut bytes).unwrap();
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
+/// Collects what a pipe says while the program runs.
+#[derive(Debug)]
+struct Reader {
+    text: Arc<Mutex<Vec<u8>>>,
+    thread: JoinHandle<()>,
+}
+impl Reader {
+    fn start(mut from: impl Read + Send + 'static, limit: usize) -> Self {
+        let text: Arc<Mutex<Vec<u8>>> = Arc::default();
+        let shared = Arc::clone(&text);
+        let thread = std::thread::spawn(move || {
+            let mut buffer = [0; 64 * 1024];
+            loop {
+                let room = limit.saturating_sub(shared.lock().unwrap().len()).min(buffer.len());
+                match from.read(&mut buffer[..room]).unwrap() {
+                    0 => return,
+                    count => shared.lock().unwrap().extend(&buffer[..count]),
+                }
+            }
+        });
+        Self { text, thread }
+    }
+    fn so_far(&self) -> String {
+        String::from_utf8_lossy(&self.text.lock().unwrap()).into_owned()
+    }
+    fn end(self) -> String {
+        self.thread.join().unwrap();
+        String::from_utf8_lossy(&self.text.lock().unwrap()).into_owned()
+    }
 }
 
 /// A run that has started. Dropping it kills it.
 #[derive(Debug)]
 pub struct Started {
     child: Child,
-    stdout: Option<JoinHandle<String>>,
-    stderr: Option<JoinHandle<String>>,
+    stdout: Option<Reader>,
+    stderr: Option<Reader>,
     since: Instant,
 }
 
@@ -128,6 +160,15 @@ impl Started {
     /// Its process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
+    }
+    /// The first line of standard output, once it is there.
+    pub fn stdout_line(&self) -> Option<String> {
+        let text = self.stdout.as_ref()?.so_far();
+        text.split_once('\n').map(|(line, _)| line.to_owned())
+    }
+    /// Whether standard output was closed by its limit.
+    pub fn stdout_closed(&self) -> bool {
+        self.stdout.as_ref().is_none_or(|reader| reader.thread.is_finished())
     }
     /// Sends it a signal.
     pub fn signal(&self, signal: rustix::process::Signal) {
@@ -148,8 +189,8 @@ impl Started {
         let elapsed = self.since.elapsed();
         assert!(elapsed < HANG);
         // A process that outlives the program could hold the pipes open; that is for the test to notice.
-        let stdout = self.stdout.take().unwrap().join().unwrap();
-        let stderr = self.stderr.take().unwrap().join().unwrap();
+        let stdout = self.stdout.take().unwrap().end();
+        let stderr = self.stderr.take().unwrap().end();
         Finished { code: status.code(), stdout, stderr, elapsed }
     }
 }

@@ -1,5 +1,5 @@
 //! A small seam: the events, services and plugins that the tests share.
-#![allow(dead_code, reason = "each test binary uses a part of it")]
+#![allow(dead_code, clippy::unwrap_used, reason = "test code; each binary uses a part of it")]
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 

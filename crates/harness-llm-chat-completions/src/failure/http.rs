@@ -82,19 +82,17 @@ pub fn http_failure(response: &ErrorResponse<'_>, site: &CallSite<'_>, now: Time
 /// send it. `body` is what was read of it.
 pub fn not_a_stream(content_type: &str, body: &[u8], site: &CallSite<'_>) -> Failure {
     let body = String::from_utf8_lossy(body);
-    let mut failure = match ProviderError::reported(&body) {
-        Some(error) => error.in_stream(),
-        None => {
-            let quote = ProviderError::shown(&site.redactor.redact(&body));
-            let text = format!(
-                "{} answered with `{}`, not with an event stream: {quote}; check the base URL and that the server \
-                 can stream",
-                site.url,
-                bounded(content_type, LONGEST_REQUEST_ID)
-            );
-            Failure::new(FailureCode::MALFORMED_RESPONSE, text)
-        }
+    let quoted = || {
+        let quote = ProviderError::shown(&site.redactor.redact(&body));
+        let text = format!(
+            "{} answered with `{}`, not with an event stream: {quote}; check the base URL and that the server can \
+             stream",
+            site.url,
+            bounded(content_type, LONGEST_REQUEST_ID)
+        );
+        Failure::new(FailureCode::MALFORMED_RESPONSE, text)
     };
+    let mut failure = ProviderError::reported(&body).map_or_else(quoted, |error| error.in_stream());
     failure.message = site.redactor.redact(&failure.message).into_owned();
     failure
 }

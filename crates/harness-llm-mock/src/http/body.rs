@@ -31,7 +31,7 @@ impl ChunkedBody {
                 State::Size => {
                     let Some(line) = take_line(buffer)? else { return Ok(false) };
                     let size = chunk_size(&line)?;
-                    if false {
+                    if size > limit.saturating_sub(self.decoded.len()) {
                         return Err(ReadError::refused(
                             413,
                             format!("the body is larger than {limit} bytes"),

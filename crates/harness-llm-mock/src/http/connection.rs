@@ -13,8 +13,12 @@ use super::head::{BodyLength, body_length, parse};
 use super::request::Request;
 
 /// How much and how long a refused client is listened to, so that it can read why.
-const FAREWELL_BYTES: usize = 1 << 20;
+const FAREWELL_BYTES: usize = 64 << 20;
 const FAREWELL_TIME: Duration = Duration::from_secs(1);
+const FAREWELL_READ: usize = 256 * 1024;
+
+/// Room for a read whose length is not known.
+const READ: usize = 16 * 1024;
 
 /// What a request may measure.
 #[derive(Debug, Clone, Copy)]
@@ -69,8 +73,13 @@ impl Connection {
                     format!("the head is larger than {} bytes", limits.head),
                 ));
             }
-            if self.stream.read_buf(&mut self.buffer).await? == 0 {
-                return if self.buffer.is_empty() { Ok(None) } else { Err(ReadError::Gone) };
+            if self.buffer.is_empty() {
+                self.buffer.reserve(READ);
+                if self.stream.read_buf(&mut self.buffer).await? == 0 {
+                    return Ok(None);
+                }
+            } else {
+                self.fill(READ).await?;
             }
         };
         let _head = self.buffer.split_to(length);
@@ -84,16 +93,15 @@ impl Connection {
         }
         match length {
             BodyLength::Known(length) => {
-                self.buffer.reserve(length.saturating_sub(self.buffer.len()));
                 while self.buffer.len() < length {
-                    self.fill().await?;
+                    self.fill(length - self.buffer.len()).await?;
                 }
                 request.body = self.buffer.split_to(length).freeze();
             }
             BodyLength::Chunked => {
                 let mut body = ChunkedBody::default();
                 while !body.decode(&mut self.buffer, limits.body)? {
-                    self.fill().await?;
+                    self.fill(READ).await?;
                 }
                 request.body = body.decoded.freeze();
             }
@@ -101,7 +109,9 @@ impl Connection {
         Ok(Some(request))
     }
 
-    async fn fill(&mut self) -> Result<(), ReadError> {
+    /// Reads what there is, with room for `room` bytes or more.
+    async fn fill(&mut self, room: usize) -> Result<(), ReadError> {
+        self.buffer.reserve(room);
         if self.stream.read_buf(&mut self.buffer).await? == 0 { Err(ReadError::Gone) } else { Ok(()) }
     }
 
@@ -131,11 +141,11 @@ impl Connection {
     pub(crate) async fn close_against_the_stream(mut self) {
         let _ = self.stream.shutdown().await;
         let drain = async {
+            let mut scratch = vec![0; FAREWELL_READ];
             let mut thrown_away = 0;
             while thrown_away < FAREWELL_BYTES {
-                self.buffer.clear();
-                match self.stream.read_buf(&mut self.buffer).await {
-                    Ok(1..) => thrown_away += self.buffer.len(),
+                match self.stream.read(&mut scratch).await {
+                    Ok(length @ 1..) => thrown_away += length,
                     Ok(0) | Err(_) => break,
                 }
             }

@@ -28,7 +28,12 @@ pub(crate) async fn exchange(server: &MockServer, request: &str) -> (String, io:
 
 /// A chat request as raw bytes, with extra head lines.
 pub(crate) fn chat(head_lines: &str) -> String {
-    format!("POST /v1/chat/completions HTTP/1.1\r\ncontent-length: {}\r\n{head_lines}\r\n{BODY}", BODY.len())
+    post(head_lines, BODY)
+}
+
+/// A request to the chat endpoint with this body.
+pub(crate) fn post(head_lines: &str, body: &str) -> String {
+    format!("POST /v1/chat/completions HTTP/1.1\r\ncontent-length: {}\r\n{head_lines}\r\n{body}", body.len())
 }
 
 /// A chat request after which the client wants the connection closed.

@@ -11,7 +11,9 @@ use crate::chunks::{
 
 fn assembled(chunks: &[Chunk]) -> Assembler {
     let mut assembler = Assembler::default();
-    chunks.iter().for_each(|chunk| assembler.push(chunk));
+    for chunk in chunks {
+        assembler.push(chunk);
+    }
     assembler
 }
 

@@ -29,8 +29,10 @@ async fn read_items(items: Vec<Item>) -> Vec<Chunk> {
 fn thrown(code: FailureCode) -> Item {
     Err(LlmError::new(code, "it broke"))
 }
+type Ended<'a> = (&'static str, Option<&'a str>);
+
 /// How a stream ended: `error` or `aborted` and the failure's code, or the other reason's name.
-fn ended(chunks: &[Chunk]) -> (&'static str, Option<&str>) {
+fn ended(chunks: &[Chunk]) -> Ended<'_> {
     let Some(Chunk::Finish(finish)) = chunks.last() else { panic!("no finish in {chunks:?}") };
     match &finish.reason {
         FinishReason::Aborted { failure } => ("aborted", Some(failure.code.as_str())),
@@ -42,7 +44,7 @@ fn ended(chunks: &[Chunk]) -> (&'static str, Option<&str>) {
 
 #[tokio::test]
 async fn every_way_to_end_is_one_finish() {
-    let cases: [(&str, Vec<Item>, usize, (&str, Option<&str>)); 8] = [
+    let cases: [(&str, Vec<Item>, usize, Ended<'_>); 8] = [
         (
             "good",
             vec![Ok(start_text(0)), Ok(text(0, "a")), Ok(end(0)), Ok(usage()), Ok(stop())],

@@ -53,7 +53,7 @@ fn arguments_that_are_no_object_become_an_empty_one() {
         &deep,
     ];
     for arguments in faulty {
-        assert_eq!(sanitized(vec![call(arguments)]), [call("{}")], "{:.60}", arguments);
+        assert_eq!(sanitized(vec![call(arguments)]), [call("{}")], "{arguments:.60}");
     }
     let kept = r#"{"a":"\ud83e\udd80","b":[1,2.5,null]}"#;
     assert_eq!(sanitized(vec![call(kept)]), [call(kept)], "an object stays as it was written");

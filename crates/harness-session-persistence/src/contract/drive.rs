@@ -35,7 +35,7 @@ pub fn encoded(events: &[Arc<Event>]) -> Vec<String> {
     events.iter().map(|event| encode_event(event, Form::Full).unwrap()).collect()
 }
 
-/// One step of a driven session.
+/// One step of a driven session. Each method appends its events at once.
 #[derive(Clone, Copy)]
 pub struct Script<'a> {
     session: &'a Session,

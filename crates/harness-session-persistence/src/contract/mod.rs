@@ -4,6 +4,7 @@
 //! fresh store. All cases run; those that failed are named together at the end.
 #![expect(
     clippy::missing_panics_doc,
+    clippy::return_self_not_must_use,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,

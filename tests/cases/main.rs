@@ -1,0 +1,32 @@
+//! The numbered cases, driven through the built binary against the scripted model server. Each test looks at the
+//! world that the program left: files, processes, the session log, the request bodies.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking and looks at real files"
+)]
+
+mod bad_input;
+mod cli;
+mod demo;
+mod files;
+mod hygiene;
+mod prefix;
+mod shell;
+mod signals;
+mod stream;
+
+use harness_llm_mock::Reply;
+use harness_testkit::Rig;
+use serde_json::Value;
+
+/// A world whose model gives these replies.
+pub(crate) fn rig(replies: impl IntoIterator<Item = Reply>) -> Rig {
+    Rig::new(env!("CARGO_BIN_EXE_harness"), replies)
+}
+
+/// A call of a tool with these arguments, as a reply.
+pub(crate) fn call(id: &str, tool: &str, arguments: Value) -> Reply {
+    harness_llm_mock::tc(id, tool, arguments.to_string())
+}
