@@ -37,10 +37,7 @@ fn an_ambiguous_edit_changes_nothing_and_says_where() {
     rig.file("m.py", before);
     assert_eq!(rig.run("go").code, Some(0));
     let ambiguous = rig.tool_result(3);
-    assert!(
-        ambiguous.starts_with("Error:") && ambiguous.contains("2 times, at lines 2, 5"),
-        "{ambiguous}"
-    );
+    assert!(ambiguous.starts_with("Error:") && ambiguous.contains("2 times, at lines 2, 5"), "{ambiguous}");
     assert!(rig.tool_result(4).starts_with("Error:"), "{}", rig.tool_result(4));
     assert!(rig.tool_result(5).starts_with("Error:"), "{}", rig.tool_result(5));
     assert_eq!(rig.bytes("m.py"), before.as_bytes());

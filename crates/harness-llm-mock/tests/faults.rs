@@ -1,5 +1,4 @@
 //! Each fault as a bare socket and as a real HTTP client see it.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 

@@ -4,7 +4,7 @@
 mod support;
 
 use harness_llm_mock::{MockServer, Options, Reply, Script, txt};
-use support::{BODY, chat, exchange, last_chat, post, start};
+use support::{BODY, chat, exchange, last_chat, post, soon, start};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -42,11 +42,11 @@ async fn a_body_can_be_chunked_and_announced() {
     let mut stream = TcpStream::connect(server.address()).await.unwrap();
     stream.write_all(format!("{head}\r\nExpect: 100-continue\r\n\r\n").as_bytes()).await.unwrap();
     let mut go_ahead = [0; 25];
-    stream.read_exact(&mut go_ahead).await.unwrap();
+    soon(stream.read_exact(&mut go_ahead)).await.unwrap();
     assert_eq!(&go_ahead, b"HTTP/1.1 100 Continue\r\n\r\n");
     stream.write_all(body.as_bytes()).await.unwrap();
     let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
+    soon(stream.read_to_string(&mut answer)).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
 }
 
@@ -110,7 +110,7 @@ async fn what_is_too_large_or_malformed_is_refused_with_a_reason() {
         stream.write_all(request.as_bytes()).await.unwrap();
         let mut answer = String::new();
         // The client keeps its side open, as one that is still sending would.
-        stream.read_to_string(&mut answer).await.unwrap();
+        soon(stream.read_to_string(&mut answer)).await.unwrap();
         assert!(answer.starts_with(&format!("HTTP/1.1 {expected}\r\n")), "{answer}");
         assert!(answer.contains("\"error\":{\"message\":"), "{answer}");
     }

@@ -1,11 +1,10 @@
 //! Gates, stalls and the owner's waits: nothing here depends on time.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 
 use futures_util::StreamExt;
 use harness_llm_mock::{MockServer, Options, Recording, Reply, Script, Step, WhenExhausted, txt};
-use support::{BODY, Seen, send, start, stream};
+use support::{BODY, Seen, send, soon, start, stream};
 use tokio::net::TcpStream;
 
 #[tokio::test]
@@ -13,11 +12,11 @@ async fn a_gate_holds_a_reply_until_it_is_released() {
     let server =
         start([Reply::new().pieces(["a"]).gate("go on").pieces(["b"]), txt("c").gate("go on")]).await;
     let mut body = send(&server).await.unwrap().bytes_stream();
-    let first = body.next().await.unwrap().unwrap();
+    let first = soon(body.next()).await.unwrap().unwrap();
     assert!(first.starts_with(b"data: ") && first.ends_with(b"\n\n"), "{first:?}");
-    server.wait_for_gate("go on").await;
+    soon(server.wait_for_gate("go on")).await;
     server.release("go on");
-    let rest: Vec<_> = body.map(Result::unwrap).collect().await;
+    let rest: Vec<_> = soon(body.map(Result::unwrap).collect()).await;
     assert!(rest.concat().ends_with(b"data: [DONE]\n\n"));
     assert!(matches!(stream(&server).await, Seen::Complete(_)), "a released gate stays open");
 }
@@ -29,7 +28,7 @@ async fn a_gate_before_the_head_holds_the_whole_response() {
     tokio::pin!(sending);
     tokio::select! {
         _ = &mut sending => panic!("the head came before the gate"),
-        () = server.wait_for_gate("head") => {}
+        () = soon(server.wait_for_gate("head")) => {}
     }
     server.release("head");
     assert_eq!(sending.await.unwrap().status(), 200);
@@ -53,9 +52,9 @@ async fn a_client_that_leaves_a_stalled_reply_is_noticed() {
                 response.bytes_stream().map(|_| ()).collect::<Vec<()>>().await
             }
         });
-        server.wait_for_requests(2).await;
+        soon(server.wait_for_requests(2)).await;
         waiting.abort();
-        server.wait_for_disconnects(1).await;
+        soon(server.wait_for_disconnects(1)).await;
     }
 }
 
@@ -69,7 +68,7 @@ async fn requests_are_recorded_whole_and_can_be_waited_for() {
     for _ in 0..2 {
         stream(&server).await;
     }
-    server.wait_for_requests(3).await;
+    soon(server.wait_for_requests(3)).await;
     let requests = server.requests();
     assert_eq!(requests.iter().map(harness_llm_mock::RecordedRequest::number).collect::<Vec<_>>(), [2, 3]);
     assert_eq!((requests[0].method(), requests[0].path()), ("POST", "/v1/chat/completions"));
@@ -84,7 +83,7 @@ async fn shutting_down_ends_connections_and_frees_the_port() {
     let address = server.address();
     let mut body = send(&server).await.unwrap().bytes_stream();
     server.shutdown().await;
-    assert!(body.next().await.unwrap().is_err());
+    assert!(soon(body.next()).await.unwrap().is_err());
     assert!(TcpStream::connect(address).await.is_err());
     let options = Options { port: address.port(), ..Options::default() };
     let again = MockServer::start(Script::default(), options).await.unwrap();

@@ -163,7 +163,7 @@ impl Session {
     /// Never waits for storage.
     pub fn append(&self, draft: impl Into<Draft>) -> Result<Arc<Event>, AppendError> {
         let id = self.id();
-        if false {
+        if NOTIFYING.with_borrow(|set| set.contains(&id)) {
             return Err(AppendError::Reentrant);
         }
         let _order = self.order.lock().unwrap_or_else(PoisonError::into_inner);

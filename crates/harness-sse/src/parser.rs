@@ -79,17 +79,10 @@ impl EventParser {
         Ok(event.map(|event| SseEvent { truncated: true, ..event }))
     }
 
-    fn feed_lines(&mut self, mut block: Bytes) -> Result<Option<SseEvent>, Fault> {
-        if block.len() <= ONE_PIECE {
-            return self.feed(block);
-        }
+    fn feed_lines(&mut self, block: Bytes) -> Result<Option<SseEvent>, Fault> {
         let mut event = None;
-        while !block.is_empty() {
-            let end = memchr::memchr2(b'\n', b'\r', &block).map_or(block.len(), |at| match &block[at..] {
-                [b'\r', b'\n', ..] => at + 2,
-                _ => at + 1,
-            });
-            event = self.feed(block.split_to(end))?.or(event);
+        for piece in pieces(block) {
+            event = self.feed(piece)?.or(event);
         }
         Ok(event)
     }
@@ -105,6 +98,20 @@ impl EventParser {
             Poll::Ready(None) | Poll::Pending => Ok(None),
         }
     }
+}
+
+/// Cuts a block into what the parser gets at a time: all of it, or line by line.
+fn pieces(mut block: Bytes) -> impl Iterator<Item = Bytes> {
+    let is_small = block.len() <= ONE_PIECE;
+    std::iter::from_fn(move || {
+        let line_end = if is_small { None } else { memchr::memchr2(b'\n', b'\r', &block) };
+        let end = match line_end {
+            None => block.len(),
+            Some(at) if block[at..].starts_with(b"\r\n") => at + 2,
+            Some(at) => at + 1,
+        };
+        Some(block.split_to(end)).filter(|piece| !piece.is_empty())
+    })
 }
 
 #[cfg(test)]
@@ -146,6 +153,19 @@ mod tests {
             let block = format!("event: big{end}data: {long}{end}data: tail{end}{end}");
             assert_eq!(parse(&mut parser, &block), event("big", &format!("{long}\ntail"), ""));
         }
+    }
+
+    #[test]
+    fn a_large_event_reaches_the_parser_one_line_at_a_time() {
+        for end in ["\n", "\r\n", "\r"] {
+            let line = format!("data: x{end}");
+            let block = line.repeat(ONE_PIECE);
+            let cut: Vec<Bytes> = pieces(Bytes::from(block.clone())).collect();
+            assert_eq!(cut.len(), ONE_PIECE, "{end:?}");
+            assert!(cut.iter().all(|piece| piece == line.as_bytes()), "{end:?}");
+        }
+        let small = Bytes::from("data: x\n".repeat(10));
+        assert_eq!(pieces(small.clone()).collect::<Vec<_>>(), [small]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::cargo;
 use crate::workspace::Workspace;
 
 /// The program that composes the default harness and prints [`Booted`] as JSON.
-const EXAMPLE: &str = "xtask/examples/booted.rs";
+const EXAMPLE: &str = "xtask/examples/booted";
 
 /// The composed harness.
 #[derive(Debug, Deserialize)]

@@ -5,6 +5,9 @@
 mod booted;
 mod core_events;
 mod declared;
+#[cfg(test)]
+#[path = "../../examples/booted/describe.rs"]
+mod describe;
 mod implemented;
 mod page;
 mod page_booted;
@@ -23,6 +26,7 @@ use crate::source;
 use crate::tidy;
 use crate::workspace::Workspace;
 
+use booted::Booted;
 pub(crate) use booted::Tool;
 
 /// Where the pages are, relative to the root.
@@ -33,7 +37,7 @@ type Pages = BTreeMap<&'static str, String>;
 
 /// Writes the pages.
 pub(crate) fn write(workspace: &Workspace) -> Result<()> {
-    let pages = render(workspace)?;
+    let pages = render(workspace, &booted::ask(workspace)?)?;
     let folder = workspace.root.join(FOLDER);
     fs::create_dir_all(&folder).with_context(|| format!("{FOLDER} cannot be made"))?;
     for (name, text) in &pages {
@@ -48,7 +52,11 @@ pub(crate) fn write(workspace: &Workspace) -> Result<()> {
 
 /// Compares the pages with what is there, and says which are stale.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
-    let pages = render(workspace)?;
+    check_against(workspace, &booted::ask(workspace)?)
+}
+
+fn check_against(workspace: &Workspace, booted: &Booted) -> Result<()> {
+    let pages = render(workspace, booted)?;
     let folder = workspace.root.join(FOLDER);
     let mut findings = Vec::new();
     for (name, text) in &pages {
@@ -71,16 +79,15 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-fn render(workspace: &Workspace) -> Result<Pages> {
+fn render(workspace: &Workspace, booted: &Booted) -> Result<Pages> {
     let files = source::load(workspace)?;
     let catalog = scan::scan(&files)?;
     let mut pages = page::source_pages(&catalog);
-    let booted = booted::ask(workspace)?;
     if let Some(finding) = tidy::schema_budget(&booted.tools).first() {
         bail!("{finding}");
     }
-    scan::check_complete(&catalog, &booted)?;
-    pages.extend(page_booted::pages(&booted)?);
+    scan::check_complete(&catalog, booted)?;
+    pages.extend(page_booted::pages(booted)?);
     Ok(pages)
 }
 
@@ -126,8 +133,9 @@ mod tests {
         assert_findings(&compare(None), &["docs/catalog/events.md: is missing"]);
     }
 
-    #[test]
-    fn the_catalog_of_this_workspace_is_fresh() {
-        check(&Workspace::load().unwrap()).unwrap();
+    #[tokio::test]
+    async fn the_catalog_of_this_workspace_is_fresh() {
+        let booted = serde_json::from_value(describe::describe().await.unwrap()).unwrap();
+        check_against(&Workspace::load().unwrap(), &booted).unwrap();
     }
 }

@@ -117,7 +117,7 @@ impl Calls {
         let mut position = 0;
         self.calls.retain(|call| {
             position += 1;
-            true
+            position <= opened || !call.name.is_empty()
         });
         self.open_named(request, next_block, out);
     }

@@ -32,7 +32,7 @@ pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
             Ok(After::Close) => return connection.close().await,
             Ok(After::Reset) => return connection.reset(),
             Err(_) => {
-                
+                shared.disconnects.send_modify(|count| *count += 1);
                 return;
             }
         }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::io;
+use std::time::Duration;
 
 use futures_util::StreamExt;
 use harness_http::{HttpConfig, TransportError, TransportKind, client};
@@ -17,12 +18,17 @@ pub(crate) async fn start(replies: impl IntoIterator<Item = Reply>) -> MockServe
     MockServer::start(Script::new(replies), Options::default()).await.unwrap()
 }
 
+/// Fails instead of hanging when something never happens.
+pub(crate) async fn soon<F: Future>(event: F) -> F::Output {
+    tokio::time::timeout(Duration::from_secs(30), event).await.unwrap()
+}
+
 /// Sends raw bytes and reads until the server closes or breaks the connection.
 pub(crate) async fn exchange(server: &MockServer, request: &str) -> (String, io::Result<()>) {
     let mut stream = TcpStream::connect(server.address()).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
-    let outcome = stream.read_to_end(&mut answer).await;
+    let outcome = soon(stream.read_to_end(&mut answer)).await;
     (String::from_utf8_lossy(&answer).into_owned(), outcome.map(|_| ()))
 }
 
@@ -65,7 +71,7 @@ pub(crate) async fn stream(server: &MockServer) -> Seen {
     };
     let mut events = SseStream::new(response.bytes_stream());
     let mut data = Vec::new();
-    while let Some(item) = events.next().await {
+    while let Some(item) = soon(events.next()).await {
         match item {
             Ok(SseItem::Event(event)) => data.push(event.data),
             Ok(SseItem::Comment(_)) => {}

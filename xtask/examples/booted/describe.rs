@@ -1,13 +1,8 @@
-//! Composes the default harness and prints what only it knows, for `cargo xtask catalog`.
-//!
-//! An example and not part of `xtask` itself: so `cargo xtask` need not build the whole harness to run, and the
-//! builds of the test run already contain this.
-#![expect(clippy::print_stdout, reason = "what it prints is its result")]
+//! The composed harness as JSON. The tests of the catalog include this file, so that they need not start cargo.
+use serde_json::{Value, json};
 
-use serde_json::json;
-
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> anyhow::Result<()> {
+/// Composes the default harness and looks at it.
+pub(crate) async fn describe() -> anyhow::Result<Value> {
     let catalog = harness_bundle::catalog().await?;
     let sections =
         catalog.sections.iter().map(|section| json!({ "name": section.name(), "schema": section.schema() }));
@@ -17,12 +12,10 @@ async fn main() -> anyhow::Result<()> {
         .listeners
         .iter()
         .map(|listener| json!({ "event": listener.event, "plugin": listener.plugin }));
-    let booted = json!({
+    Ok(json!({
         "tools": catalog.tools,
         "sections": sections.collect::<Vec<_>>(),
         "services": services.collect::<Vec<_>>(),
         "listeners": listeners.collect::<Vec<_>>(),
-    });
-    println!("{booted}");
-    Ok(())
+    }))
 }
