@@ -63,14 +63,14 @@ fn real_files_are_made_read_and_edited_through_a_foreign_server() {
         finished
     };
     // The server makes up `mock-<name>` for each argument.
-    let made = run("write write", &[]);
+    let made = run("write", &[]);
     assert_eq!(rig.bytes("mock-file_path"), b"mock-content", "{}", made.stderr);
     assert!(!made.stdout.trim().is_empty(), "it answers after the result");
 
     rig.file("mock-file_path", "before mock-old_string after\n");
     let session = rig.session();
-    run("read read", &["--resume", &session]);
-    run("edit edit", &["--resume", &session]);
+    run("read", &["--resume", &session]);
+    run("edit", &["--resume", &session]);
     assert_eq!(rig.bytes("mock-file_path"), b"before mock-new_string after\n", "{}", rig.story());
     let story = rig.story();
     for part in ["tool/call write", "tool/call read", "tool/call edit", "turn/end 3 completed"] {

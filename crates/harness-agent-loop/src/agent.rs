@@ -29,6 +29,10 @@ pub(crate) struct LoopAgent {
 }
 
 impl LoopAgent {
+    /// The handle that events carry.
+    pub(crate) fn shared(self: &Arc<Self>) -> Arc<dyn Agent> {
+        Arc::clone(self) as _
+    }
     /// Stops the driver and waits for it. Runs before anything else of the agent's scope is undone.
     pub(crate) async fn stop(&self) {
         self.control.cancel(AbortCause::Disposed, InboxPolicy::Keep);

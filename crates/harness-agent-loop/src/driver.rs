@@ -4,7 +4,6 @@ use std::sync::Arc;
 use harness_agent::{
     Agent, AgentFailed, AgentStatus, AgentStatusChanged, Next, SessionStart, SessionStartSource,
 };
-use harness_kernel::ListenerFailure;
 use harness_llm::{Failure, FailureCode};
 
 use crate::agent::LoopAgent;
@@ -13,10 +12,7 @@ use crate::turn;
 pub(crate) async fn drive(agent: Arc<LoopAgent>, source: SessionStartSource) {
     let mut start = Some(source);
     let mut running = false;
-    let status = |status| {
-        let shared: Arc<dyn Agent> = Arc::clone(&agent) as _;
-        agent.ctx.emit(&AgentStatusChanged { agent: shared, status });
-    };
+    let status = |status| agent.ctx.emit(&AgentStatusChanged { agent: agent.shared(), status });
     loop {
         match agent.control.next() {
             Next::Exit => return,
@@ -41,14 +37,9 @@ pub(crate) async fn drive(agent: Arc<LoopAgent>, source: SessionStartSource) {
 }
 
 async fn announce(agent: &Arc<LoopAgent>, source: SessionStartSource) {
-    let shared: Arc<dyn Agent> = Arc::clone(agent) as _;
-    for failure in agent.ctx.parallel(SessionStart { agent: shared, source }).await {
-        let text = match failure {
-            ListenerFailure::Failed(error) => error.to_string(),
-            ListenerFailure::Panicked(panic) => panic.to_string(),
-        };
-        let failure =
-            Failure::new(FailureCode::other("LISTENER_FAILED"), format!("agent/session-start: {text}"));
+    for failure in agent.ctx.parallel(SessionStart { agent: agent.shared(), source }).await {
+        let text = format!("agent/session-start: {failure}");
+        let failure = Failure::new(FailureCode::other("LISTENER_FAILED"), text);
         agent.ctx.emit(&AgentFailed { agent: agent.id(), turn: None, failure });
     }
 }

@@ -48,7 +48,7 @@ impl AgentFactory for Factory {
             driver: OnceLock::new(),
             join: Mutex::new(None),
         });
-        let (id, shared): (_, Arc<dyn Agent>) = (agent.id(), Arc::clone(&agent) as _);
+        let (id, shared) = (agent.id(), agent.shared());
         self.agents.insert(Arc::clone(&shared));
         let join = tokio::spawn(drive(Arc::clone(&agent), source));
         // Set before anything can wake the driver: nobody else holds the agent yet.

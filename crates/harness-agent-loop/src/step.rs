@@ -2,7 +2,7 @@
 use std::sync::Arc;
 
 use harness_agent::{Agent, RequestConfig, RequestErrorDecision, RequestFailed};
-use harness_llm::{CallConfig, Failure, FinishReason, Message, PreparedCall, Purpose, Request};
+use harness_llm::{Failure, FinishReason, Message, PreparedCall, Purpose, Request};
 use harness_session::{Body, HeaderReason, RequestContext, RequestHeader, Step};
 use harness_tools::{ToolFailure, ToolFailureCode};
 use tokio_util::sync::CancellationToken;
@@ -29,7 +29,7 @@ pub(crate) async fn run(
     cancel: &CancellationToken,
 ) -> Result<StepOutcome, Fault> {
     let mut attempt = 1;
-    let message = loop {
+    let (message, finish) = loop {
         let (prepared, request) = request(agent, at).await?;
         check(cancel)?;
         // Fail closed: what the provider is about to see must be on disk first.
@@ -45,7 +45,7 @@ pub(crate) async fn run(
             }
         }
     };
-    settle(agent, at, &message.0, &message.1, cancel).await
+    settle(agent, at, &message, &finish, cancel).await
 }
 
 async fn settle(
@@ -80,7 +80,9 @@ async fn settle(
 /// Builds the request from configuration and log, and logs the part that is not in the messages.
 async fn request(agent: &Arc<LoopAgent>, at: Step) -> Result<(Arc<dyn PreparedCall>, Arc<Request>), Fault> {
     let session = &agent.session;
-    let config = configure(agent, at).await?;
+    let Step { turn, step } = at;
+    let event = RequestConfig { agent: agent.shared(), turn, step, config: agent.options().config };
+    let config = decide(&agent.ctx, event, |event| event.config).await?;
     let prepared = agent.services.llm.prepare(&config)?;
     let specs = agent.services.tools.specs(&agent.ctx);
     let assembly = agent.services.prompt.assemble(&agent.ctx, specs).await;
@@ -121,13 +123,6 @@ async fn request(agent: &Arc<LoopAgent>, at: Step) -> Result<(Arc<dyn PreparedCa
     Ok((prepared, Arc::new(request)))
 }
 
-async fn configure(agent: &Arc<LoopAgent>, at: Step) -> Result<CallConfig, Fault> {
-    let shared: Arc<dyn Agent> = Arc::clone(agent) as _;
-    let config = agent.options().config;
-    let event = RequestConfig { agent: shared, turn: at.turn, step: at.step, config };
-    decide(&agent.ctx, event, |event| event.config).await
-}
-
 /// Asks whether a failed call is made again.
 async fn again(
     agent: &Arc<LoopAgent>,
@@ -138,9 +133,9 @@ async fn again(
     cancel: &CancellationToken,
 ) -> Result<bool, Fault> {
     check(cancel)?;
-    let (shared, cancel_token): (Arc<dyn Agent>, _) = (Arc::clone(agent) as _, cancel.clone());
-    let Step { turn, step } = at;
-    let event = RequestFailed { agent: shared, turn, step, attempt, provider, failure, cancel: cancel_token };
+    let (Step { turn, step }, cancel_token) = (at, cancel.clone());
+    let event =
+        RequestFailed { agent: agent.shared(), turn, step, attempt, provider, failure, cancel: cancel_token };
     let decision = decide(&agent.ctx, event, |_| RequestErrorDecision::Fail).await?;
     check(cancel)?;
     Ok(decision == RequestErrorDecision::Retry)

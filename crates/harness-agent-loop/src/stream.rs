@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use harness_llm::{Chunk, Failure, FailureCode, FinishReason, Message, PreparedCall, Request, StreamCall};
-use harness_session::{Body, ChunkRecorder, Session, SessionGate, Step};
+use harness_session::{ChunkRecorder, Session, SessionGate, Step};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -48,13 +48,10 @@ pub(crate) async fn run(
     let finish = recorder.finish().map(|finish| finish.reason.clone());
     match finish {
         Some(finish) if finish.failure().is_none() => {
-            let event = session.append(recorder.message(&provider, &model))?;
-            match &event.body {
-                Body::AssistantMessage(assistant) => {
-                    Ok(Attempt::Answered(Arc::clone(&assistant.message), finish))
-                }
-                _ => Err(Fault::new("LOOP", "the answer was not logged as an assistant message")),
-            }
+            let draft = recorder.message(&provider, &model);
+            let message = draft.message().map(Arc::clone).ok_or_else(|| Fault::new("LOOP", "no answer"))?;
+            session.append(draft)?;
+            Ok(Attempt::Answered(message, finish))
         }
         finish => {
             let failure = finish.as_ref().and_then(FinishReason::failure).cloned().unwrap_or_else(|| {

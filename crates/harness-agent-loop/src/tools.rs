@@ -2,9 +2,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use harness_agent::{Agent, Delivery};
+use harness_agent::Agent;
 use harness_llm::Message;
-use harness_session::{Body, InboxTarget, Session, Step, ToolCall as CallRecord, ToolResult};
+use harness_session::{Body, Session, Step, ToolCall as CallRecord, ToolResult};
 use harness_tools::{BatchError, BatchSink, CallRequest, ToolCall, ToolFailure, ToolOutcome, run_batch};
 use tokio_util::sync::CancellationToken;
 
@@ -33,14 +33,13 @@ pub(crate) async fn run(
         parent: None,
         cancel: cancel.child_token(),
     });
-    let requests: Vec<CallRequest> = requests.collect();
     let mut log = CallLog(&agent.session);
     let tools = &agent.services.tools;
-    let report = run_batch(tools, &agent.ctx, requests, options.parallel_tools, cancel, &mut log).await;
+    let report =
+        run_batch(tools, &agent.ctx, requests.collect(), options.parallel_tools, cancel, &mut log).await;
     let report = report.map_err(|error| Fault::new("TOOL_BATCH", error))?;
     for context in report.contexts {
-        let delivery = Delivery { target: InboxTarget::NextStep, wake: false };
-        agent.control.send(context, delivery)?;
+        agent.inject(context)?;
     }
     Ok(report.concludes_turn)
 }

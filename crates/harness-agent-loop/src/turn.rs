@@ -81,8 +81,7 @@ async fn steps(
             }
         }
         if ending && agent.control.pending(InboxTarget::NextStep).is_empty() {
-            let shared: Arc<dyn Agent> = Arc::clone(agent) as _;
-            let stopping = TurnStopping { agent: shared, turn, cancel: cancel.clone() };
+            let stopping = TurnStopping { agent: agent.shared(), turn, cancel: cancel.clone() };
             agent
                 .ctx
                 .serial(stopping)
@@ -105,8 +104,8 @@ async fn enter(
     cancel: &CancellationToken,
 ) -> Result<PreStepDecision, Fault> {
     check(cancel)?;
-    let shared: Arc<dyn Agent> = Arc::clone(agent) as _;
-    let event = PreStep { agent: shared, messages, turn: at.turn, step: at.step, cancel: cancel.clone() };
+    let event =
+        PreStep { agent: agent.shared(), messages, turn: at.turn, step: at.step, cancel: cancel.clone() };
     let decision = decide(&agent.ctx, event, |event| PreStepDecision::Enter(event.messages)).await?;
     check(cancel)?;
     Ok(decision)

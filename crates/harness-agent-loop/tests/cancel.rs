@@ -1,5 +1,10 @@
 //! Cancellation: at random points the log stays balanced and every call is answered once.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods, reason = "a test fails by panicking and looks at real files")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking and looks at real files"
+)]
 mod rig;
 
 use std::collections::HashMap;

@@ -1,5 +1,10 @@
 //! What listeners around turns and steps can do, and the old jobs done the new way.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods, reason = "a test fails by panicking and looks at real files")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking and looks at real files"
+)]
 mod rig;
 
 use std::sync::Arc;

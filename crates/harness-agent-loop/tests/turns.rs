@@ -1,5 +1,10 @@
 //! Turns and steps, seen in the log and in the requests.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods, reason = "a test fails by panicking and looks at real files")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking and looks at real files"
+)]
 mod rig;
 
 use harness_agent::{RequestErrorDecision, RequestFailed};

@@ -160,7 +160,7 @@ where
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = &mut *self;
-        if false {
+        if this.cancelled.as_mut().poll(context).is_ready() {
             this.abort();
         }
         loop {

@@ -214,6 +214,9 @@ fn a_call_without_a_name_is_an_error_unless_the_limit_cut_it_off() {
     );
     let chunks = decode(&[&nameless[..], &[finish("length"), done()]].concat());
     assert_eq!(chunks, ["0 text", "0 + t", "0 end", "max-tokens"]);
+    let waiting = call(r#"{"index":1,"id":"b","function":{"name":"g","arguments":"{}"}}"#);
+    let chunks = decode(&[nameless[0].clone(), waiting, finish("length"), done()]);
+    assert_eq!(chunks, ["0 call g b", "0 + {}", "0 end", "max-tokens"]);
 }
 
 #[test]
@@ -373,7 +376,8 @@ fn errors_inside_a_stream_keep_the_provider_s_words() {
 
 #[test]
 fn bad_json_is_quoted_within_bounds_and_without_the_key() {
-    let long = format!("{{\"choices\": sk-hush {}", "x".repeat(5_000));
+    // The key stands across the place where the quote is cut.
+    let long = format!("{{\"choices\": {} sk-hush {}", "x".repeat(183), "y".repeat(5_000));
     let redactor = Redactor::new(SecretString::from("sk-hush"));
     let mut decoder = StreamDecoder::new(request(Vec::new()).into(), &Compat::default())
         .redacting(redactor)
@@ -385,7 +389,8 @@ fn bad_json_is_quoted_within_bounds_and_without_the_key() {
     let failure = end.reason.failure().unwrap();
     assert_eq!(failure.code.as_str(), "MALFORMED_RESPONSE");
     assert_eq!(failure.request_id.as_deref(), Some("r-7"));
-    assert!(failure.message.contains("[redacted]") && failure.message.len() < 400, "{failure}");
+    assert!(failure.message.contains("xxx") && failure.message.len() < 400, "{failure}");
+    assert!(!failure.message.contains("sk-"), "{failure}");
     decoder.push("[DONE]", &mut chunks);
     decoder.end(Ending::Clean, &mut chunks);
     assert_eq!(chunks.len(), 1, "nothing may follow the finish");

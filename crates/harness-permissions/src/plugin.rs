@@ -1,8 +1,9 @@
 //! The plugin: rules as listeners and guards.
 use std::sync::Arc;
 
+use harness_agent::AgentCreated;
 use harness_kernel::{Ctx, Plugin, PluginError};
-use harness_tools::{PreExecute, PreToolDecision, Tools};
+use harness_tools::{PreExecute, PreToolDecision, Restriction, Tools};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +51,13 @@ impl Plugin for Permissions {
             let rule = deny.iter().find(|rule| rule.matches(call, Reach::AnyPart))?;
             Some(format!("`{}` is denied by the permission rule `{rule}`", call.name()))
         });
+        // A tool that can never run need not be offered; a call of it is still denied by the guard, not unknown.
+        let never: Vec<String> = self.deny.iter().filter_map(Rule::whole_tool).map(str::to_owned).collect();
+        if !never.is_empty() {
+            ctx.on::<AgentCreated>(move |created| {
+                tools.restrict(created.agent.ctx(), Restriction { allow: None, deny: never.clone() });
+            });
+        }
         let allow = Arc::clone(&self.allow);
         ctx.around::<PreExecute, _>(move |event, next| {
             let listed = allow.iter().any(|rule| rule.matches(&event.0, Reach::Whole));

@@ -64,6 +64,10 @@ pub(crate) enum Reach {
 }
 
 impl Rule {
+    /// The tool's name, if the rule covers every call of exactly one tool.
+    pub(crate) fn whole_tool(&self) -> Option<&str> {
+        (self.pattern.is_none() && self.tool != "*").then_some(self.tool.as_str())
+    }
     pub(crate) fn matches(&self, call: &ToolCall, reach: Reach) -> bool {
         if self.tool != "*" && self.tool != call.name() {
             return false;

@@ -1,6 +1,11 @@
 //! Prints what storage costs here: barriers, loading, lists and bytes. Run it with `--release`; `loading` alone
 //! measures only that.
-#![expect(clippy::disallowed_methods, clippy::unwrap_used, clippy::print_stdout, reason = "a measuring program")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a measuring program"
+)]
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -77,7 +82,8 @@ async fn barriers(root: &Path) {
 
 fn steps(session: &Session, steps: u32) {
     for _ in 0..steps {
-        let step = Script::open(session, "go on").answer(&"word ".repeat(40), &[("c0", "{\"command\":\"ls -la\"}")]);
+        let step =
+            Script::open(session, "go on").answer(&"word ".repeat(40), &[("c0", "{\"command\":\"ls -la\"}")]);
         step.start(0, "c0").result(0, "c0", &"a line of output\n".repeat(60)).end();
     }
 }
@@ -117,13 +123,20 @@ async fn appends(root: &Path) {
     }
     let started = Instant::now();
     recorded.session.flush().await.unwrap();
-    println!("  100k recorded appends: {:?} each at first, {:?} at last; last barrier {:?}", tenths[0], tenths[9], started.elapsed());
+    println!(
+        "  100k recorded appends: {:?} each at first, {:?} at last; last barrier {:?}",
+        tenths[0],
+        tenths[9],
+        started.elapsed()
+    );
     app.shutdown().await.unwrap();
 }
 
 async fn lists(root: &Path) {
-    let backend = JsonlPersistence::new(JsonlConfig { durability: Durability::Write, ..JsonlConfig::new(root) });
-    let header = SessionHeader { cwd: Some("/home/person/project".to_owned()), ..SessionHeader::new(0, None) };
+    let backend =
+        JsonlPersistence::new(JsonlConfig { durability: Durability::Write, ..JsonlConfig::new(root) });
+    let header =
+        SessionHeader { cwd: Some("/home/person/project".to_owned()), ..SessionHeader::new(0, None) };
     let events = drive(&header, |session| steps(session, 3)).await;
     for _ in 0..10_000 {
         let header = SessionHeader { cwd: header.cwd.clone(), ..SessionHeader::new(0, None) };
@@ -137,7 +150,9 @@ async fn lists(root: &Path) {
             let mut head = [0; 4096];
             let n = std::io::Read::read(&mut file, &mut head).unwrap();
             let end = head[..n].iter().position(|byte| *byte == b'\n').unwrap();
-            found += usize::from(harness_session::decode_header(std::str::from_utf8(&head[..end]).unwrap()).is_ok());
+            found += usize::from(
+                harness_session::decode_header(std::str::from_utf8(&head[..end]).unwrap()).is_ok(),
+            );
         }
         found
     };

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use harness_session::{Seq, SessionHeader, SessionId};
 use harness_session_persistence::{
-    Durability, KnownTypes, Listing, Opened, PersistenceError, SessionPersistence, SessionSummary, SessionWriter,
-    Snapshot, check_log,
+    Durability, KnownTypes, Listing, Opened, PersistenceError, SessionPersistence, SessionSummary,
+    SessionWriter, Snapshot, check_log,
 };
 
 use crate::config::JsonlConfig;
@@ -52,7 +52,8 @@ impl SessionPersistence for JsonlPersistence {
         let (layout, known) = (Arc::clone(&self.0), known.clone());
         blocking(move || {
             let path = layout.log(id);
-            let StoredLog { header, mut events, notes: mut repairs, positions, .. } = StoredLog::read(&path, id)?;
+            let StoredLog { header, mut events, notes: mut repairs, positions, .. } =
+                StoredLog::read(&path, id)?;
             let location = path.display().to_string();
             let (closers, closed) = check_log(&header, &events, &known, &location, |index| positions[index])?;
             let stored = events.len() as Seq;

@@ -22,9 +22,9 @@ impl Layout {
     pub(crate) fn log(&self, id: SessionId) -> PathBuf {
         self.folder(id).join(LOG)
     }
-    /// A name that no session has, for a folder that is being made or deleted.
+    /// A name that nothing else has, for a folder that is being made or deleted.
     pub(crate) fn hidden(&self, purpose: &str, id: SessionId) -> PathBuf {
-        self.root.join(format!(".{purpose}-{id}-{}", std::process::id()))
+        self.root.join(format!(".{purpose}-{id}-{}", SessionId::generate()))
     }
 
     /// Makes the root, private to its owner, together with the folders above it that are missing.

@@ -3,7 +3,9 @@
 //! The lock is on the file itself, so every path and link to it leads to the same lock, and the system drops it
 //! when the process ends, however it ends. The record beside the log only tells people who has it.
 use std::fs::{self, File, TryLockError};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+#[cfg(target_os = "linux")]
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use std::{io, process};
@@ -38,7 +40,8 @@ impl Lease {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).ok();
         let since = since.and_then(|since| i64::try_from(since.as_millis()).ok());
         let record = serde_json::to_vec(&LeaseOwner { pid: process::id(), host: Some(host), since })?;
-        let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&self.record)?;
+        let mut file =
+            File::options().write(true).create(true).truncate(true).mode(0o600).open(&self.record)?;
         io::Write::write_all(&mut file, &record)
     }
 }
@@ -65,15 +68,14 @@ fn record_of(log: &Path) -> PathBuf {
 
 fn owner(file: &File, log: &Path) -> Option<LeaseOwner> {
     let recorded = fs::read(record_of(log)).ok().and_then(|record| serde_json::from_slice(&record).ok());
-    recorded.or_else(|| {
-        let metadata = file.metadata().ok()?;
-        let pid = locking_pid(&fs::read_to_string("/proc/locks").ok()?, &metadata)?;
-        Some(LeaseOwner { pid, host: None, since: None })
-    })
+    recorded.or_else(|| Some(LeaseOwner { pid: locking_pid(file)?, host: None, since: None }))
 }
 
 /// The process that locks a file according to Linux (`proc_locks(5)`), for a log reached through a hard link.
-fn locking_pid(locks: &str, metadata: &fs::Metadata) -> Option<u32> {
+#[cfg(target_os = "linux")]
+fn locking_pid(file: &File) -> Option<u32> {
+    let locks = fs::read_to_string("/proc/locks").ok()?;
+    let metadata = file.metadata().ok()?;
     let device = metadata.dev();
     let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
     let wanted = format!("{major:02x}:{minor:02x}:{}", metadata.ino());
@@ -82,4 +84,9 @@ fn locking_pid(locks: &str, metadata: &fs::Metadata) -> Option<u32> {
         let (kind, pid, inode) = (fields.nth(1)?, fields.nth(2)?, fields.next()?);
         (kind == "FLOCK" && inode == wanted).then(|| pid.parse().ok())?
     })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn locking_pid(_: &File) -> Option<u32> {
+    None // no portable way to ask
 }

@@ -37,7 +37,14 @@ pub(crate) struct LogFile {
 
 impl LogFile {
     /// Takes over a log that ends at `end` and of which the device has what is before `synced`.
-    pub(crate) fn new(lease: Lease, file: File, path: PathBuf, layout: &Layout, end: End, synced: End) -> Self {
+    pub(crate) fn new(
+        lease: Lease,
+        file: File,
+        path: PathBuf,
+        layout: &Layout,
+        end: End,
+        synced: End,
+    ) -> Self {
         let (layout, size) = (layout.clone(), end.bytes);
         Self { _lease: lease, file, path, layout, end, synced, size, named: false }
     }
@@ -55,7 +62,9 @@ impl LogFile {
             let source = match self.roll_back() {
                 Ok(()) => source,
                 // The next append tries again before it writes.
-                Err(second) => io::Error::new(source.kind(), format!("{source}; undoing it failed: {second}")),
+                Err(second) => {
+                    io::Error::new(source.kind(), format!("{source}; undoing it failed: {second}"))
+                }
             };
             return Err(io("write", &self.path)(source));
         }

@@ -45,7 +45,11 @@ pub(crate) fn lock(layout: &Layout, id: SessionId) -> Result<(Lease, File), Pers
 }
 
 /// Opens for writing. A refused log is left as it is.
-pub(crate) fn open(layout: &Layout, id: SessionId, known: &KnownTypes) -> Result<OpenedLog, PersistenceError> {
+pub(crate) fn open(
+    layout: &Layout,
+    id: SessionId,
+    known: &KnownTypes,
+) -> Result<OpenedLog, PersistenceError> {
     let (lease, mut file) = lock(layout, id)?;
     let path = layout.log(id);
     let mut bytes = Vec::new();

@@ -140,7 +140,11 @@ fn read_header(
         }
         other => corrupt(&other.to_string()),
     })?;
-    if header.id == id { Ok(header) } else { Err(corrupt(&format!("the header names session {}", header.id))) }
+    if header.id == id {
+        Ok(header)
+    } else {
+        Err(corrupt(&format!("the header names session {}", header.id)))
+    }
 }
 
 struct NotAnEvent {
@@ -149,7 +153,8 @@ struct NotAnEvent {
     detail: String,
 }
 fn read_event(decoder: &mut Decoder, text: &[u8]) -> Result<Event, NotAnEvent> {
-    let text = std::str::from_utf8(text).map_err(|error| NotAnEvent { json: false, detail: error.to_string() })?;
+    let text =
+        std::str::from_utf8(text).map_err(|error| NotAnEvent { json: false, detail: error.to_string() })?;
     decoder.decode(text).map_err(|error| NotAnEvent {
         json: serde_json::from_str::<IgnoredAny>(text).is_ok(),
         detail: error.to_string(),

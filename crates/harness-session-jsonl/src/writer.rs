@@ -34,7 +34,11 @@ impl SessionWriter for JsonlWriter {
     fn next_seq(&self) -> Seq {
         lock(&self.0).next_seq()
     }
-    async fn append(&mut self, events: &[Arc<Event>], durability: Durability) -> Result<(), PersistenceError> {
+    async fn append(
+        &mut self,
+        events: &[Arc<Event>],
+        durability: Durability,
+    ) -> Result<(), PersistenceError> {
         let (state, events) = (Arc::clone(&self.0), events.to_vec());
         blocking(move || lock(&state).append(&events, durability)).await
     }
@@ -64,7 +68,8 @@ impl State {
         let log = match self {
             Self::New(..) if events.is_empty() => return Ok(()),
             Self::New(layout, header) => {
-                let header_line = encode_header(header).map_err(|source| PersistenceError::Encode { seq: 0, source })?;
+                let header_line =
+                    encode_header(header).map_err(|source| PersistenceError::Encode { seq: 0, source })?;
                 let log = publish(layout, header.id, &format!("{header_line}\n"), &lines, count)?;
                 *self = Self::Open(log);
                 return self.append(&[], durability);

@@ -16,7 +16,8 @@ use rig::Folder;
 #[tokio::test]
 async fn every_cut_loads_the_same_twice_and_loses_nothing_complete() {
     let folder = Folder::new();
-    let header = SessionHeader { cwd: Some("/wörk".to_owned()), ..SessionHeader::new(1_700_000_000_000, None) };
+    let header =
+        SessionHeader { cwd: Some("/wörk".to_owned()), ..SessionHeader::new(1_700_000_000_000, None) };
     let events = drive(&header, |session| {
         let step = Script::open(session, "größer 🦀").answer("é", &[("c0", "{\"a\":\"ö\"}")]);
         step.start(0, "c0").result(0, "c0", "fein 🦀").end();
@@ -48,7 +49,8 @@ async fn every_cut_loads_the_same_twice_and_loses_nothing_complete() {
         let read = backend.inspect(id, &known).await.unwrap_or_else(|error| panic!("cut at {cut}: {error}"));
         assert_eq!(read.stored, complete as u64, "cut at {cut}");
         if let Entry::Vacant(new) = seen.entry(complete) {
-            let more = continued(&header, &read.events, |session| Script::turn(session, "after", "Yes.")).await;
+            let more =
+                continued(&header, &read.events, |session| Script::turn(session, "after", "Yes.")).await;
             new.insert((encoded(&read.events), encoded(&more), more));
         }
         let (closed, added, more) = &seen[&complete];
@@ -60,12 +62,17 @@ async fn every_cut_loads_the_same_twice_and_loses_nothing_complete() {
         opened.writer.close().await.unwrap();
         let start = *ends[..=complete].last().unwrap();
         if cut > start {
-            let Some(RepairNote::TornTail { offset, bytes, set_aside: Some(aside), .. }) = opened.repairs.first()
+            let Some(RepairNote::TornTail { offset, bytes, set_aside: Some(aside), .. }) =
+                opened.repairs.first()
             else {
                 panic!("cut at {cut}: {:?}", opened.repairs)
             };
             assert_eq!((*offset, *bytes), (start as u64, (cut - start) as u64), "cut at {cut}");
-            assert_eq!(fs::read(aside).unwrap(), &whole[start..cut], "cut at {cut}: the fragment is not kept");
+            assert_eq!(
+                fs::read(aside).unwrap(),
+                &whole[start..cut],
+                "cut at {cut}: the fragment is not kept"
+            );
         }
 
         let mut again = backend.open(id, &known).await.unwrap();
@@ -74,9 +81,16 @@ async fn every_cut_loads_the_same_twice_and_loses_nothing_complete() {
         again.writer.append(more, Durability::Write).await.unwrap();
         again.writer.close().await.unwrap();
         let text = fs::read_to_string(folder.log(id)).unwrap();
-        assert!(text.starts_with(std::str::from_utf8(&whole[..start.min(cut)]).unwrap()), "cut at {cut}: rewritten");
+        assert!(
+            text.starts_with(std::str::from_utf8(&whole[..start.min(cut)]).unwrap()),
+            "cut at {cut}: rewritten"
+        );
         assert!(text.ends_with('\n'));
-        assert_eq!(text.lines().count(), 1 + again.events.len() + more.len(), "cut at {cut}: lines were glued");
+        assert_eq!(
+            text.lines().count(),
+            1 + again.events.len() + more.len(),
+            "cut at {cut}: lines were glued"
+        );
         let last = backend.inspect(id, &known).await.unwrap();
         assert_eq!(encoded(&last.events), [&closed[..], added].concat(), "cut at {cut}");
     }

@@ -48,7 +48,8 @@ async fn full_disk_process() {
     app.ctx().on::<StorageFailed>(move |event| *failed.lock().unwrap() = format!("failed {}", event.error));
     let recovered = Arc::clone(&told);
     app.ctx().on::<StorageRecovered>(move |_| "recovered".clone_into(&mut recovered.lock().unwrap()));
-    let recorded = start_recorded(app.ctx(), &sessions, &backend(&root), SessionHeader::new(0, None)).await.unwrap();
+    let recorded =
+        start_recorded(app.ctx(), &sessions, &backend(&root), SessionHeader::new(0, None)).await.unwrap();
     let session = recorded.session;
     while session.flush().await.is_ok() {
         Script::turn(&session, "fill", &"the disk ".repeat(30));
@@ -82,7 +83,27 @@ async fn a_first_write_that_fails_leaves_nothing_and_can_be_tried_again() {
     writer.close().await.unwrap();
     let opened = folder.backend().open(header.id, &KnownTypes::default()).await.unwrap();
     assert_eq!(encoded(&opened.events), encoded(&events));
-    let names: Vec<_> = fs::read_dir(folder.root()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let names: Vec<_> =
+        fs::read_dir(folder.root()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, [header.id.to_string().as_str()], "something was left behind");
+}
+
+#[tokio::test]
+async fn a_name_taken_meanwhile_leaves_nothing_behind() {
+    let folder = Folder::new();
+    let header = SessionHeader::new(0, None);
+    let events = drive(&header, |session| Script::turn(session, "hi", "Yes.")).await;
+    let mut first = folder.backend().create(header.clone()).await.unwrap();
+    let mut second = folder.backend().create(header.clone()).await.unwrap();
+    first.append(&events, Durability::Sync).await.unwrap();
+    let before = fs::read(folder.log(header.id)).unwrap();
+    let error = second.append(&events[..1], Durability::Sync).await.unwrap_err();
+    assert_eq!((error.code(), second.next_seq()), ("SESSION_EXISTS", 0), "{error}");
+    drop(second);
+    assert_eq!(fs::read(folder.log(header.id)).unwrap(), before);
+    assert_eq!(folder.beside(header.id), ["log.jsonl", "owner.json"], "the owner's record is gone");
+    let names: Vec<_> =
+        fs::read_dir(folder.root()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, [header.id.to_string().as_str()], "something was left behind");
 }
 
@@ -123,16 +144,28 @@ async fn damage_is_named_with_file_line_and_byte() {
         ("not JSON", whole("{\"type\":\n"), "EOF while parsing"),
         ("an event twice", whole(lines[4]), "event 4 is expected here, not event 3"),
         ("an unknown key", whole(&lines[5].replacen('{', "{\"colour\":1,", 1)), "unknown field `colour`"),
-        ("wrong data", whole("{\"type\":\"turn/start\",\"seq\":4,\"time\":0,\"data\":[]}\n"), "invalid length"),
+        (
+            "wrong data",
+            whole("{\"type\":\"turn/start\",\"seq\":4,\"time\":0,\"data\":[]}\n"),
+            "invalid length",
+        ),
         // The last line is whole JSON, so it is not torn: an event of another build is never set aside.
-        ("an unreadable last line", format!("{}{{\"later\":true}}", lines[..5].concat()), "unknown field `later`"),
+        (
+            "an unreadable last line",
+            format!("{}{{\"later\":true}}", lines[..5].concat()),
+            "unknown field `later`",
+        ),
     ] {
         fs::write(folder.log(header.id), &damaged).unwrap();
         let error = folder.backend().open(header.id, &KnownTypes::default()).await.unwrap_err().to_string();
         let place = format!("log.jsonl, line 6 (byte {start}): ");
         assert!(error.contains(&place) && error.contains(detail), "{what}: {error}");
         assert!(error.contains(&format!("`harness sessions repair {}`", header.id)), "{what}: {error}");
-        assert_eq!(fs::read_to_string(folder.log(header.id)).unwrap(), damaged, "{what}: refused but changed");
+        assert_eq!(
+            fs::read_to_string(folder.log(header.id)).unwrap(),
+            damaged,
+            "{what}: refused but changed"
+        );
         assert_eq!(folder.beside(header.id), ["log.jsonl"], "{what}");
     }
     let other = SessionHeader::new(0, None);
@@ -154,5 +187,8 @@ async fn configured_write_stores_all_the_same() {
     writer.append(&events[..4], Durability::Write).await.unwrap();
     writer.append(&events[4..], Durability::Sync).await.unwrap();
     writer.close().await.unwrap();
-    assert_eq!(encoded(&backend.open(header.id, &KnownTypes::default()).await.unwrap().events), encoded(&events));
+    assert_eq!(
+        encoded(&backend.open(header.id, &KnownTypes::default()).await.unwrap().events),
+        encoded(&events)
+    );
 }

@@ -30,8 +30,13 @@ async fn no_acknowledged_event_is_lost_by_kill_9() {
         std::thread::sleep(std::time::Duration::from_micros(u64::from(round) * 97 % 1500));
         Box::new(copy).kill();
 
-        let opened = folder.backend().open(header.id, &known).await.unwrap_or_else(|e| panic!("round {round}: {e}"));
-        assert!(opened.events.len() >= acknowledged, "round {round}: {} < {acknowledged}", opened.events.len());
+        let opened =
+            folder.backend().open(header.id, &known).await.unwrap_or_else(|e| panic!("round {round}: {e}"));
+        assert!(
+            opened.events.len() >= acknowledged,
+            "round {round}: {} < {acknowledged}",
+            opened.events.len()
+        );
         let lines: Vec<_> = opened.events.iter().map(|event| line(event)).collect();
         assert_eq!(lines[..before.len()], before, "round {round}: earlier events changed");
         torn += opened.repairs.iter().filter(|note| note.to_string().contains("cut off")).count();

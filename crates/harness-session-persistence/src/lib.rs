@@ -25,7 +25,7 @@ pub use note::RepairNote;
 pub use notice::{StorageFailed, StorageRecovered};
 pub use recorded::{Recorded, RecordedError, resume_recorded, start_recorded};
 pub use recorder::{Recorder, RecorderOptions};
-pub use repair::{OUTCOME_UNKNOWN, NOT_STARTED, close_open_turn};
+pub use repair::{NOT_STARTED, OUTCOME_UNKNOWN, close_open_turn};
 pub use service::{Opened, SessionPersistence, Snapshot};
 pub use summary::{Listing, SessionSummary, Unreadable, title};
 pub use writer::{Durability, SessionWriter};

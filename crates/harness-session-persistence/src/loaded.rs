@@ -31,7 +31,10 @@ pub fn check_log(
     let mut grammar = Grammar::default();
     for (index, (expected, event)) in (0..).zip(events).enumerate() {
         if event.seq != expected {
-            return Err(corrupt(index, format!("event {expected} is expected here, not event {}", event.seq)));
+            return Err(corrupt(
+                index,
+                format!("event {expected} is expected here, not event {}", event.seq),
+            ));
         }
         if let Body::Plugin(data) = &event.body
             && data.required()

@@ -48,7 +48,10 @@ impl fmt::Display for RepairNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TornTail { location, offset, bytes, set_aside } => {
-                write!(f, "{location}: the last record is cut off at byte {offset}; its {bytes} bytes were ")?;
+                write!(
+                    f,
+                    "{location}: the last record is cut off at byte {offset}; its {bytes} bytes were "
+                )?;
                 match set_aside {
                     Some(path) => write!(f, "moved to {path}"),
                     None => f.write_str("left out"),

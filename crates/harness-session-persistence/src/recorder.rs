@@ -151,6 +151,9 @@ impl Recorder {
 }
 impl std::fmt::Debug for Recorder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Recorder").field("session", &self.id).field("safe", &self.safe()).finish_non_exhaustive()
+        f.debug_struct("Recorder")
+            .field("session", &self.id)
+            .field("safe", &self.safe())
+            .finish_non_exhaustive()
     }
 }

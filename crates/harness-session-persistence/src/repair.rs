@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use harness_llm::{Block, Message, MessageId, MessageSource, Role, ToolResultBlock};
 use harness_session::{
-    Body, Event, OpenCall, OpenTurn, Seq, SessionId, Step, SurfaceOp, ToolError, ToolResult, TurnEnd, TurnEndReason,
+    Body, Event, OpenCall, OpenTurn, Seq, SessionId, Step, SurfaceOp, ToolError, ToolResult, TurnEnd,
+    TurnEndReason,
 };
 use uuid::Uuid;
 
@@ -15,11 +16,9 @@ pub const NOT_STARTED: &str = "TOOL_NOT_STARTED";
 /// Code of the result that answers a call which had started.
 pub const OUTCOME_UNKNOWN: &str = "TOOL_OUTCOME_UNKNOWN";
 
-const NOT_STARTED_TEXT: &str =
-    "Interrupted: the session's process ended before this call was started. It had no effect. Call the tool again if its \
+const NOT_STARTED_TEXT: &str = "Interrupted: the session's process ended before this call was started. It had no effect. Call the tool again if its \
      result is still needed.";
-const OUTCOME_UNKNOWN_TEXT: &str =
-    "Interrupted: the session's process ended while this call was running. Whether it took effect, in full or in part, is \
+const OUTCOME_UNKNOWN_TEXT: &str = "Interrupted: the session's process ended while this call was running. Whether it took effect, in full or in part, is \
      not known. Look at the current state, or ask the user, before repeating anything that has side effects.";
 
 /// The events that close the open turn of a log that nobody writes any more; none if no turn is open.
@@ -27,7 +26,11 @@ const OUTCOME_UNKNOWN_TEXT: &str =
 /// `open` is what [`harness_session::Grammar`] says of `events`. Every unanswered call gets an error result, by its
 /// position in the model's answer; then the step and the turn are closed as interrupted. Times repeat the last
 /// event's and message ids derive from session and sequence number, so that the result is the same each time.
-pub fn close_open_turn(session: SessionId, events: &[Arc<Event>], open: Option<&OpenTurn>) -> Vec<Arc<Event>> {
+pub fn close_open_turn(
+    session: SessionId,
+    events: &[Arc<Event>],
+    open: Option<&OpenTurn>,
+) -> Vec<Arc<Event>> {
     let (Some(open), Some(last)) = (open, events.last()) else { return Vec::new() };
     let mut closing = Closing { session, next: last.seq + 1, time: last.time, events: Vec::new() };
     if let Some(step) = open.step {
@@ -75,7 +78,8 @@ impl Closing {
         let source = MessageSource::Tool { call_id: call_id.clone() };
         let block = ToolResultBlock { call_id, content: vec![Block::text(text)], is_error: true };
         let content = vec![Block::ToolResult(block)];
-        let message = Arc::new(Message { id: message_id(self.session, self.next), role: Role::User, content, source });
+        let message =
+            Arc::new(Message { id: message_id(self.session, self.next), role: Role::User, content, source });
         let error = Some(ToolError { code: code.to_owned(), message: text.to_owned() });
         let body = Body::ToolResult(ToolResult { at, position, message, error, meta: None });
         self.push(body, Some(SurfaceOp::Append), asked_by.map(|seq| vec![seq]));

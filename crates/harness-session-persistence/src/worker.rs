@@ -32,7 +32,8 @@ pub(crate) struct Worker {
 impl Worker {
     /// Works until its last barrier, or until nobody is left to ask for one.
     pub(crate) async fn run(self) {
-        let told = Told { session: Arc::clone(&self.session), shared: Arc::clone(&self.shared), trouble: None };
+        let told =
+            Told { session: Arc::clone(&self.session), shared: Arc::clone(&self.shared), trouble: None };
         let (session, shared) = (Arc::clone(&self.session), Arc::clone(&self.shared));
         if let Err(panic) = contain(self.serve(told)).await {
             let detail = format!("its storage {panic}");
@@ -119,7 +120,8 @@ impl Told {
         if self.trouble.as_ref() == Some(&text) {
             return;
         }
-        let (session, waiting) = (self.session.id(), self.session.view().len().saturating_sub(self.shared.safe()));
+        let (session, waiting) =
+            (self.session.id(), self.session.view().len().saturating_sub(self.shared.safe()));
         tracing::error!(%session, waiting, error = text, "the session could not be stored");
         self.trouble = Some(text);
         self.session.ctx().emit(&StorageFailed { session, error: Arc::clone(error), waiting });

@@ -38,7 +38,8 @@ pub trait SessionWriter: Send {
     ///
     /// Dropping the future does not break the writer, but whether the batch was stored is then told by
     /// [`SessionWriter::next_seq`] only.
-    async fn append(&mut self, events: &[Arc<Event>], durability: Durability) -> Result<(), PersistenceError>;
+    async fn append(&mut self, events: &[Arc<Event>], durability: Durability)
+    -> Result<(), PersistenceError>;
 
     /// Gives the lease back.
     async fn close(self: Box<Self>) -> Result<(), PersistenceError>;

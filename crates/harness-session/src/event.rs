@@ -1,4 +1,7 @@
 //! The event envelope.
+use std::sync::Arc;
+
+use harness_llm::Message;
 use serde::{Deserialize, Serialize};
 
 use crate::body::Body;
@@ -69,6 +72,15 @@ impl Draft {
     pub fn citing(mut self, sources: Vec<Seq>) -> Self {
         self.sources = Some(sources);
         self
+    }
+    /// The message of a surface event.
+    pub fn message(&self) -> Option<&Arc<Message>> {
+        match &self.body {
+            Body::UserMessage(user) => Some(&user.message),
+            Body::AssistantMessage(assistant) => Some(&assistant.message),
+            Body::ToolResult(result) => Some(&result.message),
+            _ => None,
+        }
     }
     /// A plugin's own event.
     pub fn plugin<E: PluginEvent>(event: &E) -> Result<Self, serde_json::Error> {

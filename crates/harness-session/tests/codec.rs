@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use harness_llm::{Block, BlockKind, CallConfig, Chunk, Failure, FailureCode, Message, ToolSpec};
 use harness_session::{
-    AbortCause, AgentParked, Body, ChunkRecorder, DecodeError, Decoder, Draft, Event, EventClass, Form, HeaderReason,
-    InboxSpliced, InboxTarget, PluginEvent, RequestContext, RequestHeader, SessionHeader, SessionResumed, TurnEnd,
-    TurnEndReason, decode_header, encode_event, encode_header,
+    AbortCause, AgentParked, Body, ChunkRecorder, DecodeError, Decoder, Draft, Event, EventClass, Form,
+    HeaderReason, InboxSpliced, InboxTarget, PluginEvent, RequestContext, RequestHeader, SessionHeader,
+    SessionResumed, TurnEnd, TurnEndReason, decode_header, encode_event, encode_header,
 };
 use proptest::prelude::*;
 
@@ -110,9 +110,11 @@ impl InboxSplice {
     }
 }
 fn header(share: f64, system: &str) -> Draft {
-    let spec = serde_json::json!({"name": "probe", "description": system, "parameters": {"z": share, "a": 1}});
+    let spec =
+        serde_json::json!({"name": "probe", "description": system, "parameters": {"z": share, "a": 1}});
     let config: CallConfig =
-        serde_json::from_value(serde_json::json!({"provider": "p", "model": "m", "temperature": share})).unwrap();
+        serde_json::from_value(serde_json::json!({"provider": "p", "model": "m", "temperature": share}))
+            .unwrap();
     let tools: Vec<ToolSpec> = serde_json::from_value(serde_json::json!([spec])).unwrap();
     let (system, tools, reason) = (Some(system.into()), tools.into(), HeaderReason::Initial);
     Body::RequestHeader(Arc::new(RequestHeader { config, system, tools, reason })).into()
@@ -158,7 +160,9 @@ fn an_answer_is_not_stored_twice_and_never_lost() {
         let lines = there_and_back(&rig.events(), |_| Form::Stored);
         assert!(!lines.last().unwrap().contains("\"content\""), "stored twice");
         let mut late = Decoder::default();
-        assert!(matches!(late.decode(lines.last().unwrap()), Err(DecodeError::MissingChunks(at)) if at == AT));
+        assert!(
+            matches!(late.decode(lines.last().unwrap()), Err(DecodeError::MissingChunks(at)) if at == AT)
+        );
 
         // Chunks that did not reach the log: the message must carry its content itself.
         let mut silent = ChunkRecorder::new(AT, 2);
@@ -169,7 +173,9 @@ fn an_answer_is_not_stored_twice_and_never_lost() {
             unlogged.push(0, chunk);
         }
         drop(unlogged.take_run());
-        for (recorder, text) in [(silent, "the words of the answer"), (unlogged, "the words of the answer"), (empty, "")] {
+        for (recorder, text) in
+            [(silent, "the words of the answer"), (unlogged, "the words of the answer"), (empty, "")]
+        {
             rig.append(recorder.message("p", "m"));
             let event = rig.session.view().last().unwrap();
             let read = Decoder::default().decode(&encode_event(&event, Form::Stored).unwrap()).unwrap();

@@ -129,7 +129,11 @@ async fn the_arguments_that_ran_are_those_in_the_history() {
     assert_eq!(message.tool_calls().next().unwrap().arguments, r#"{"safe":true}"#);
     same(&rig.session.derivation(), &rig.events());
     let Body::AssistantMessage(sent) = &rig.session.view().get(4).unwrap().body else { panic!() };
-    assert_eq!(sent.message.tool_calls().next().unwrap().arguments, "{}", "the log keeps what the model sent");
+    assert_eq!(
+        sent.message.tool_calls().next().unwrap().arguments,
+        "{}",
+        "the log keeps what the model sent"
+    );
 }
 
 #[tokio::test]
@@ -161,8 +165,14 @@ async fn surface_operations_that_are_not_legal_leave_no_trace() {
         (summary(b, a, &[a, b]), SurfaceError::Backwards(b, a)),
         (summary(a, b, &[a]), SurfaceError::Uncited(b)),
         (user("s").replacing(a, a), SurfaceError::Uncited(a)),
-        (result(AT, 1, "c2", false).replacing(first, first).citing(vec![first]), SurfaceError::ResultMismatch),
-        (result(AT, 0, "c1", false).replacing(first, second).citing(vec![first, second]), SurfaceError::ResultMismatch),
+        (
+            result(AT, 1, "c2", false).replacing(first, first).citing(vec![first]),
+            SurfaceError::ResultMismatch,
+        ),
+        (
+            result(AT, 0, "c1", false).replacing(first, second).citing(vec![first, second]),
+            SurfaceError::ResultMismatch,
+        ),
         (result(AT, 0, "c1", false).replacing(a, a).citing(vec![a]), SurfaceError::ResultMismatch),
         (turn_start(2).replacing(a, a).citing(vec![a]), SurfaceError::Misplaced),
     ] {
@@ -174,7 +184,13 @@ async fn surface_operations_that_are_not_legal_leave_no_trace() {
         same(&rig.session.derivation(), &rig.events());
     }
     // A stored surface event without its operation.
-    let bare = Event { seq: 0, time: 0, body: Body::UserMessage(UserMessage { message }), surface: None, sources: None };
+    let bare = Event {
+        seq: 0,
+        time: 0,
+        body: Body::UserMessage(UserMessage { message }),
+        surface: None,
+        sources: None,
+    };
     assert_eq!(Derivation::of([&bare]).unwrap_err(), SurfaceError::Misplaced);
     let marked = Event { surface: Some(SurfaceOp::Append), ..Event::clone(&rig.events()[0]) };
     assert_eq!(Derivation::of([&marked]).unwrap_err(), SurfaceError::Misplaced);

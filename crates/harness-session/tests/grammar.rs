@@ -1,7 +1,8 @@
 //! What the log refuses.
 #![allow(clippy::unwrap_used, reason = "a failed arrangement fails the test")]
 use harness_session::{
-    AppendError, Body, Draft, Event, EventClass, EventTypeInfo, Grammar, GrammarError, PluginEvent, RequestContext, Step,
+    AppendError, Body, Draft, Event, EventClass, EventTypeInfo, Grammar, GrammarError, PluginEvent,
+    RequestContext, Step,
 };
 
 mod rig;
@@ -26,7 +27,8 @@ fn plugin<E: PluginEvent>(event: &E) -> Draft {
     Draft::plugin(event).unwrap()
 }
 fn context() -> Draft {
-    Body::RequestContext(RequestContext { provider: "p".into(), model: "m".into(), context_window: None }).into()
+    Body::RequestContext(RequestContext { provider: "p".into(), model: "m".into(), context_window: None })
+        .into()
 }
 const OTHER: Step = Step { turn: 1, step: 2 };
 
@@ -90,7 +92,8 @@ async fn refused_events_leave_no_trace() {
         assert!(refused.to_string().contains(words), "{refused} does not say: {words}");
         let error = rig.session.append(draft).unwrap_err();
         // A plugin's surface event is refused before its place is looked at.
-        let expected = error.code() == "SESSION_GRAMMAR" && error.to_string() == format!("event refused: {refused}");
+        let expected =
+            error.code() == "SESSION_GRAMMAR" && error.to_string() == format!("event refused: {refused}");
         assert!(expected, "{error}");
         assert_eq!((rig.session.view().len(), rig.session.open_turn()), (len, open), "{words}");
     }
@@ -118,7 +121,10 @@ async fn what_fits() {
     rig.append(turn_start(2));
     assert_eq!(rig.session.turns(), 2);
     let folded = rig.events();
-    assert_eq!(Grammar::of(folded.iter().map(|event| &**event)).unwrap().open_turn(), rig.session.open_turn().as_ref());
+    assert_eq!(
+        Grammar::of(folded.iter().map(|event| &**event)).unwrap().open_turn(),
+        rig.session.open_turn().as_ref()
+    );
 }
 
 #[tokio::test]

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use harness_llm::Chunk;
 use harness_session::{
-    AgentParked, AppendError, Body, LiveError, SessionDisposed, SessionEvent, SessionHeader, SessionsError, Step,
+    AgentParked, AppendError, Body, LiveError, SessionDisposed, SessionEvent, SessionHeader, SessionsError,
+    Step,
 };
 
 mod rig;
@@ -79,10 +80,15 @@ async fn a_view_stands_still() {
     for n in 1000..2000 {
         rig.append(parked(n));
     }
-    assert!(empty.is_empty() && empty.last().is_none() && empty.get(0).is_none() && empty.iter().next().is_none());
+    assert!(
+        empty.is_empty() && empty.last().is_none() && empty.get(0).is_none() && empty.iter().next().is_none()
+    );
     assert_eq!((view.len(), view.iter().count(), view.last().unwrap().seq), (1000, 1000, 999));
     assert!(view.get(1000).is_none(), "a later event shows");
-    assert_eq!(view.iter_from(990).map(|event| event.seq).collect::<Vec<_>>(), (990..1000).collect::<Vec<_>>());
+    assert_eq!(
+        view.iter_from(990).map(|event| event.seq).collect::<Vec<_>>(),
+        (990..1000).collect::<Vec<_>>()
+    );
     assert_eq!(view.iter_from(1000).count(), 0);
     assert!(Arc::ptr_eq(&view.get(5).unwrap(), &rig.session.view().get(5).unwrap()), "events are shared");
 }

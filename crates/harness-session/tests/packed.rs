@@ -1,6 +1,8 @@
 //! Packing loses nothing: no text, no boundary, no arrival time.
 #![allow(clippy::unwrap_used, reason = "a failed arrangement fails the test")]
-use harness_llm::{Block, BlockKind, Chunk, Failure, FailureCode, Finish, FinishReason, ToolCallBlock, Usage};
+use harness_llm::{
+    Block, BlockKind, Chunk, Failure, FailureCode, Finish, FinishReason, ToolCallBlock, Usage,
+};
 use harness_session::{Body, ChunkRecorder, ChunkRun, PackedItem, TimedChunk, UnpackError};
 use proptest::prelude::*;
 
@@ -20,8 +22,13 @@ fn chunk() -> impl Strategy<Value = Chunk> {
     ];
     let block = proptest::option::of(prop_oneof![
         text().prop_map(Block::text),
-        text().prop_map(|text| Block::Reasoning { text, replay: Some(serde_json::json!({"signature": "x"})) }),
-        text().prop_map(|text| Block::ToolCall(ToolCallBlock { id: text.clone(), name: text.clone(), arguments: text })),
+        text()
+            .prop_map(|text| Block::Reasoning { text, replay: Some(serde_json::json!({"signature": "x"})) }),
+        text().prop_map(|text| Block::ToolCall(ToolCallBlock {
+            id: text.clone(),
+            name: text.clone(),
+            arguments: text
+        })),
     ]);
     let reason = prop_oneof![
         Just(FinishReason::Stop),
@@ -44,7 +51,8 @@ fn chunk() -> impl Strategy<Value = Chunk> {
 }
 /// A chunk, its distance from the one before in milliseconds, and whether the run is taken after it.
 fn stream() -> impl Strategy<Value = Vec<(Chunk, i64, bool)>> {
-    let gap = prop_oneof![4 => 0i64..20, 1 => -5000i64..0, 1 => 0i64..10_000_000, 1 => -1_000_000_000_000i64..0];
+    let gap =
+        prop_oneof![4 => 0i64..20, 1 => -5000i64..0, 1 => 0i64..10_000_000, 1 => -1_000_000_000_000i64..0];
     proptest::collection::vec((chunk(), gap, proptest::bool::weighted(0.1)), 1..80)
 }
 
@@ -81,7 +89,9 @@ fn run_of(draft: harness_session::Draft) -> ChunkRun {
         rig.append(rig::turn_start(1));
         rig.append(rig::step_start(1, 1));
         rig.append(draft);
-        let Body::AssistantChunks(run) = &rig.session.view().last().unwrap().body else { panic!("not a run") };
+        let Body::AssistantChunks(run) = &rig.session.view().last().unwrap().body else {
+            panic!("not a run")
+        };
         run.clone()
     })
 }

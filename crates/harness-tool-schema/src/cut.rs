@@ -33,7 +33,7 @@ pub(crate) fn cut(schema: &mut Value, path: &[String]) -> Option<String> {
         }
         (Place::Names, Value::Object(names)) => *names.get_mut(last)? = Value::Bool(true),
         (Place::List, Value::Array(items)) => {
-            *items.get_mut(last.parse::<usize>().ok()?)? = Value::Bool(true)
+            *items.get_mut(last.parse::<usize>().ok()?)? = Value::Bool(true);
         }
         _ => return None,
     }
@@ -92,13 +92,14 @@ fn drop_keyword(keywords: &mut Map<String, Value>, keyword: &str) -> Option<()> 
     Some(())
 }
 
-/// Takes out what a cut elsewhere could tighten: keywords about leftovers, and negations that look through references.
+/// Takes out what a cut elsewhere could tighten: keywords about leftovers, and negations of these or of references.
 fn loosen(value: &mut Value) {
     match value {
         Value::Object(fields) => {
             fields.retain(|key, inner| {
                 let key = key.as_str();
-                !LEFTOVERS.contains(&key) && !(NEGATING.contains(&key) && has_reference(inner))
+                let tightens = NEGATING.contains(&key) && is_affected(inner);
+                !(tightens || LEFTOVERS.contains(&key))
             });
             fields.values_mut().for_each(loosen);
         }
@@ -107,12 +108,15 @@ fn loosen(value: &mut Value) {
     }
 }
 
-fn has_reference(value: &Value) -> bool {
+/// Whether a cut elsewhere, or taking out the leftovers, changes what it means.
+fn is_affected(value: &Value) -> bool {
     match value {
-        Value::Object(fields) => {
-            fields.iter().any(|(key, inner)| key.ends_with("Ref") || key == "$ref" || has_reference(inner))
-        }
-        Value::Array(items) => items.iter().any(has_reference),
+        Value::Object(fields) => fields.iter().any(|(key, inner)| {
+            matches!(key.as_str(), "$ref" | "$dynamicRef" | "$recursiveRef")
+                || LEFTOVERS.contains(&key.as_str())
+                || is_affected(inner)
+        }),
+        Value::Array(items) => items.iter().any(is_affected),
         _ => false,
     }
 }
@@ -190,6 +194,13 @@ mod tests {
             "if": { "required": ["a"] }
         });
         check(schema, "allOf/0/type", "allOf/0/type", &json!({ "allOf": [{}], "if": { "required": ["a"] } }));
+    }
+
+    #[test]
+    fn a_negation_of_what_looks_at_the_rest_goes_too() {
+        let schema =
+            json!({ "pattern": "(", "if": { "anyOf": [{ "unevaluatedProperties": false }] }, "then": false });
+        check(schema, "pattern", "pattern", &json!({ "then": false }));
     }
 
     #[test]

@@ -37,7 +37,7 @@ fn search(value: &Value, broken: &Broken<'_>, path: &mut Vec<String>, found: &mu
         path.push(step);
         match inner {
             Value::String(reference) if is_reference(path) && broken.is(reference) => {
-                found.push(path.clone())
+                found.push(path.clone());
             }
             _ => search(inner, broken, path, found),
         }

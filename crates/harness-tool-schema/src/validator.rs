@@ -68,8 +68,11 @@ fn faulty(schema: &Value, fault: &ValidationError<'_>) -> Vec<Vec<String>> {
             ReferencingError::UnknownSpecification { .. } | ReferencingError::CircularMetaschema { .. } => {
                 return vec![vec!["$schema".into()]];
             }
-            // The other faults do not say where they are.
-            _ => Broken::Any,
+            // It does not say where it is.
+            ReferencingError::InvalidUri(_) => {
+                let identity = vec!["$id".to_owned()];
+                return holders(schema, &Broken::Any).into_iter().chain([identity]).collect();
+            }
         },
         _ => return vec![segments(fault.instance_path())],
     };

@@ -41,6 +41,7 @@ pub(crate) struct SourceFile {
     /// Its tokens, comments left out.
     pub(crate) tokens: TokenStream,
     test_lines: Vec<RangeInclusive<usize>>,
+    code_lines: Vec<bool>,
 }
 
 impl SourceFile {
@@ -58,6 +59,7 @@ impl SourceFile {
             syntax,
             tokens,
             test_lines,
+            code_lines: text.lines().map(is_code).collect(),
         })
     }
     /// Whether it is below a `src` folder.
@@ -72,14 +74,23 @@ impl SourceFile {
     pub(crate) fn is_test_line(&self, line: usize) -> bool {
         self.role == Role::Test || self.test_lines.iter().any(|range| range.contains(&line))
     }
-    /// Lines that are not only for tests, comments and blank ones included.
+    /// Lines of code that are not only for tests: blank lines and comments cost a reader nothing.
     pub(crate) fn product_lines(&self) -> usize {
         if self.role == Role::Product {
-            (1..=self.lines).filter(|line| !self.is_test_line(*line)).count()
+            (1..=self.lines).filter(|line| self.is_code_line(*line) && !self.is_test_line(*line)).count()
         } else {
             0
         }
     }
+    fn is_code_line(&self, line: usize) -> bool {
+        self.code_lines.get(line - 1).copied().unwrap_or(false)
+    }
+}
+
+/// Whether a line holds more than white space and a comment. Block comments are not used in this workspace.
+fn is_code(line: &str) -> bool {
+    let line = line.trim_start();
+    !line.is_empty() && !line.starts_with("//")
 }
 
 fn collect_test_lines(items: &[syn::Item], ranges: &mut Vec<RangeInclusive<usize>>) {
@@ -101,7 +112,7 @@ mod tests {
     fn lines_of_tests_are_not_product_lines() {
         let text = "//! A\nfn a() {}\n\n/// Tests.\n#[cfg(test)]\nmod tests {\n    fn b() {}\n}\nfn c() {}\n";
         let file = SourceFile::parse("src/a.rs", "p", Role::Product, text).unwrap();
-        assert_eq!((file.lines, file.product_lines()), (9, 4));
+        assert_eq!((file.lines, file.product_lines()), (9, 2));
         assert!(file.is_test_line(7) && !file.is_test_line(9));
     }
 

@@ -6,8 +6,8 @@ use crate::source::{Role, SourceFile};
 const FILE_LINES: usize = 600;
 /// Most lines that half of the product's files may have.
 const MEDIAN_LINES: usize = 150;
-/// Most lines of a package's source without its tests.
-const PACKAGE_LINES: &[(&str, usize)] = &[("harness-kernel", 1000), ("harness-agent-loop", 700)];
+/// Most lines of code of a package without its tests, comments and blank lines. See docs/decisions/0005.
+const PACKAGE_LINES: &[(&str, usize)] = &[("harness-kernel", 1100), ("harness-agent-loop", 700)];
 
 pub(super) fn check(files: &[SourceFile]) -> Vec<Finding> {
     let mut findings: Vec<_> = files
@@ -27,7 +27,7 @@ pub(super) fn check(files: &[SourceFile]) -> Vec<Finding> {
         if lines > *limit {
             findings.push(Finding::whole(
                 format!("crates/{package}/src"),
-                format!("{lines} lines of source without tests; at most {limit}, so that it can be read in one sitting"),
+                format!("{lines} lines of code without tests; at most {limit}, so that it can be read in one sitting"),
             ));
         }
     }
@@ -74,11 +74,11 @@ mod tests {
     #[test]
     fn the_kernel_and_the_loop_are_bounded_without_tests() {
         let path = |number: usize| format!("crates/harness-kernel/src/f{number}.rs");
-        let mut files: Vec<_> = (0..10).map(|number| file(&path(number), "harness-kernel", 100)).collect();
+        let mut files: Vec<_> = (0..11).map(|number| file(&path(number), "harness-kernel", 100)).collect();
         let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", "fn a() {}\n".repeat(90));
-        files.push(SourceFile::parse(&path(10), "harness-kernel", Role::Product, &tests).unwrap());
+        files.push(SourceFile::parse(&path(11), "harness-kernel", Role::Product, &tests).unwrap());
         assert_findings(&check(&files), &[]);
-        files.push(file(&path(11), "harness-kernel", 1));
-        assert_findings(&check(&files), &["1001 lines of source without tests"]);
+        files.push(file(&path(12), "harness-kernel", 1));
+        assert_findings(&check(&files), &["1101 lines of code without tests"]);
     }
 }

@@ -39,7 +39,8 @@ impl Folder {
     /// Names beside the log, sorted.
     pub(crate) fn beside(&self, id: SessionId) -> Vec<String> {
         let entries = fs::read_dir(self.session(id)).unwrap();
-        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
     }
@@ -69,7 +70,8 @@ impl Copy {
     pub(crate) fn run_limited(test: &str, task: &str, blocks: u32) -> Self {
         let program = std::env::current_exe().unwrap();
         let mut command = Command::new("sh");
-        let script = format!("trap '' XFSZ; ulimit -S -f {blocks}; exec \"$0\" --exact {test} --ignored --nocapture");
+        let script =
+            format!("trap '' XFSZ; ulimit -S -f {blocks}; exec \"$0\" --exact {test} --ignored --nocapture");
         command.arg("-c").arg(script).arg(program);
         Self::start(command, task)
     }

@@ -60,7 +60,8 @@ async fn refused(store: &dyn ContractStore, damage: Damage, code: &str, names: &
     let (id, known) = (damaged.header.id, KnownTypes::default());
     let before = store.fingerprint(id);
     let backend = store.connect();
-    for error in [backend.open(id, &known).await.unwrap_err(), backend.inspect(id, &known).await.unwrap_err()] {
+    for error in [backend.open(id, &known).await.unwrap_err(), backend.inspect(id, &known).await.unwrap_err()]
+    {
         assert_eq!(error.code(), code, "{error}");
         for name in names {
             assert!(error.to_string().contains(name), "`{name}` is not in: {error}");

@@ -5,8 +5,8 @@ use harness_kernel::App;
 use harness_llm::{BlockKind, Chunk, FinishReason, Message, ToolResultBlock};
 use harness_session::{
     Body, ChunkRecorder, Draft, Event, Form, InboxSpliced, InboxTarget, ManualClock, Session, SessionHeader,
-    SessionPlugin, Sessions, Step, ToolCall, ToolError, ToolResult, Turn, TurnEnd, TurnEndReason, UserMessage,
-    encode_event,
+    SessionPlugin, Sessions, Step, ToolCall, ToolError, ToolResult, Turn, TurnEnd, TurnEndReason,
+    UserMessage, encode_event,
 };
 
 /// The events that `script` appends to a new session.

@@ -126,7 +126,11 @@ impl SessionWriter for Writer {
     fn next_seq(&self) -> Seq {
         self.next
     }
-    async fn append(&mut self, events: &[Arc<Event>], durability: Durability) -> Result<(), PersistenceError> {
+    async fn append(
+        &mut self,
+        events: &[Arc<Event>],
+        durability: Durability,
+    ) -> Result<(), PersistenceError> {
         let _open = self.lease.store.gate.read().await;
         for (expected, event) in (self.next..).zip(events) {
             if event.seq != expected {

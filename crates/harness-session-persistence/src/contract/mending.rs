@@ -17,7 +17,11 @@ async fn store_open(store: &dyn ContractStore, header: &SessionHeader, events: &
 }
 
 /// Opens the session twice: the closers are returned, durable, and not added again.
-async fn closers(store: &dyn ContractStore, header: &SessionHeader, events: &[Arc<Event>]) -> Vec<Arc<Event>> {
+async fn closers(
+    store: &dyn ContractStore,
+    header: &SessionHeader,
+    events: &[Arc<Event>],
+) -> Vec<Arc<Event>> {
     let known = KnownTypes::default();
     let opened = store.connect().open(header.id, &known).await.unwrap();
     let (kept, closers) = opened.events.split_at(events.len());

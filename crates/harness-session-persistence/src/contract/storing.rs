@@ -183,8 +183,7 @@ pub(super) async fn unknown_events_are_kept(store: &dyn ContractStore) -> bool {
     })
     .await;
     // A form that no serializer of ours would write.
-    let foreign =
-        r#"{"type":"acme/metric","seq":9,"time":1,"data":[ 1.50, {"b": -0.0,"a":12345678901234567890123}, "\u00e9" ]}"#;
+    let foreign = r#"{"type":"acme/metric","seq":9,"time":1,"data":[ 1.50, {"b": -0.0,"a":12345678901234567890123}, "\u00e9" ]}"#;
     let mut foreign = Decoder::default().decode(foreign).unwrap();
     foreign.seq = events.len() as u64;
     events.push(Arc::new(foreign));
@@ -223,6 +222,9 @@ pub(super) async fn required_unknown_events_refuse_the_load(store: &dyn Contract
         assert!(refused.to_string().contains("`contract/needed`"), "does not name the type: {refused}");
     }
     assert_eq!(store.fingerprint(header.id), before, "a refused session was changed");
-    backend.open(header.id, &[Needed::TYPE].into_iter().collect()).await.expect("known now, and the lease is free");
+    backend
+        .open(header.id, &[Needed::TYPE].into_iter().collect())
+        .await
+        .expect("known now, and the lease is free");
     true
 }

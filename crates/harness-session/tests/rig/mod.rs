@@ -5,8 +5,8 @@ use std::sync::Arc;
 use harness_kernel::{App, Ctx, Running};
 use harness_llm::{Block, BlockKind, Chunk, FinishReason, Message, ToolResultBlock};
 use harness_session::{
-    Body, ChunkRecorder, Draft, Event, ManualClock, Session, SessionHeader, SessionPlugin, Sessions, Step, ToolCall,
-    ToolError, ToolResult, Turn, TurnEnd, TurnEndReason, UserMessage,
+    Body, ChunkRecorder, Draft, Event, ManualClock, Session, SessionHeader, SessionPlugin, Sessions, Step,
+    ToolCall, ToolError, ToolResult, Turn, TurnEnd, TurnEndReason, UserMessage,
 };
 
 pub(crate) struct Rig {
@@ -91,7 +91,8 @@ pub(crate) fn call(at: Step, position: u32, id: &str) -> Draft {
 }
 pub(crate) fn result(at: Step, position: u32, id: &str, failed: bool) -> Draft {
     let content = vec![Block::text("out")];
-    let message = Arc::new(Message::tool_result(ToolResultBlock { call_id: id.into(), content, is_error: failed }));
+    let message =
+        Arc::new(Message::tool_result(ToolResultBlock { call_id: id.into(), content, is_error: failed }));
     let error = failed.then(|| ToolError { code: "X".into(), message: "no".into() });
     Body::ToolResult(ToolResult { at, position, message, error, meta: None }).into()
 }
