@@ -1,4 +1,4 @@
-//! A model server that this project did not write: PyPI `llmock`, which calls the offered tool that fits the prompt with
+//! A model server that this project did not write: `llmock` of the Python index, which calls the offered tool that fits the prompt with
 //! example arguments from its schema, and answers once a tool result comes back.
 use std::net::TcpListener;
 use std::path::PathBuf;

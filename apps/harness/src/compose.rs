@@ -54,13 +54,13 @@ pub(crate) fn run_settings(
     }
     if !args.allow.is_empty() {
         let roots = write_roots(&args.allow, cwd);
-        builder = builder.extend_flag("--allow", &["permissions", "allow"], list(&args.allow));
+        builder = builder.extend_flag("--allow", &["permissions", "allow"], &list(&args.allow));
         if !roots.is_empty() {
-            builder = builder.extend_flag("--allow", &["fs-policy", "writable_roots"], list(&roots));
+            builder = builder.extend_flag("--allow", &["fs-policy", "writable_roots"], &list(&roots));
         }
     }
     if !args.deny.is_empty() {
-        builder = builder.extend_flag("--deny", &["permissions", "deny"], list(&args.deny));
+        builder = builder.extend_flag("--deny", &["permissions", "deny"], &list(&args.deny));
     }
     Ok(builder.build())
 }
@@ -74,7 +74,7 @@ fn layers(
     let trust = Trust::load(&paths.trust_file)?;
     let builder = sections(Config::builder())
         .user_file(&paths.config_file)?
-        .project_file(&project_root(cwd), &trust)?
+        .project_file(&project_root(cwd, paths), &trust)?
         .environment(environment)?;
     for notice in builder.notices() {
         output.talk(&format!("harness: {}", notice.0));

@@ -36,7 +36,7 @@ fn show(cwd: Option<&std::path::Path>, environment: &Environment, output: &Outpu
 
 fn trust(cwd: Option<&std::path::Path>, environment: &Environment, output: &Output) -> Result<()> {
     let paths = Paths::resolve(environment)?;
-    let root = project_root(&working_folder(cwd)?);
+    let root = project_root(&working_folder(cwd)?, &paths);
     let mut trust = Trust::load(&paths.trust_file)?;
     anyhow::ensure!(
         Config::trust_project(&root, &mut trust)?,

@@ -64,7 +64,7 @@ pub(crate) fn script() -> Script {
              All four checks of test.sh pass.",
         )),
     ]);
-    script.model = "scripted-demo".to_owned();
+    "scripted-demo".clone_into(&mut script.model);
     script
 }
 

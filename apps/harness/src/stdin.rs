@@ -1,6 +1,6 @@
 //! What is piped in beside the prompt.
 use std::io::{IsTerminal, Read};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 /// How long an idle pipe is waited for when there is a prompt, and when there is none.
@@ -41,11 +41,9 @@ pub(crate) fn piped(has_prompt: bool) -> Piped {
     });
     let mut bytes = Vec::new();
     let mut wait = if has_prompt { WITH_PROMPT } else { WITHOUT_PROMPT };
-    loop {
-        match receiver.recv_timeout(wait) {
-            Ok(piece) => bytes.extend(piece),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
-        }
+    // A pause that is too long and the end of the pipe are the same here.
+    while let Ok(piece) = receiver.recv_timeout(wait) {
+        bytes.extend(piece);
         if bytes.len() > LIMIT {
             return Piped::Bad(format!(
                 "standard input has more than {LIMIT} bytes; put it in a file instead"

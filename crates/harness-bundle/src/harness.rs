@@ -39,8 +39,9 @@ use crate::{instructions, prompt};
 pub struct Harness {
     running: Running,
     model: ModelSettings,
-    default_models: Providers,
+    providers: Providers,
     limits: AgentSettings,
+    paths: Paths,
 }
 
 /// A live agent and what was mended when its session was opened.
@@ -97,7 +98,7 @@ impl Harness {
             .with(AgentLoop)
             .with(Surroundings { today: jiff::ZonedDateTime::now().date().to_string() });
         let running = app.start().await?;
-        Ok(Self { running, model, default_models: providers, limits })
+        Ok(Self { running, model, providers, limits, paths: paths.clone() })
     }
 
     /// The root context.
@@ -115,15 +116,7 @@ impl Harness {
     /// Settings for an agent that works in `cwd`, an absolute path.
     pub fn agent_options(&self, cwd: PathBuf) -> Result<AgentOptions, BundleError> {
         let provider = self.model.provider.clone();
-        let Some(default_model) = self.default_models.default_model(&provider) else {
-            return Err(BundleError::UnknownProvider(provider));
-        };
-        let model = self
-            .model
-            .name
-            .clone()
-            .or(default_model)
-            .ok_or_else(|| BundleError::NoModel(provider.clone()))?;
+        let model = self.providers.model(&provider, self.model.name.as_ref())?;
         let config = CallConfig {
             provider,
             model,
@@ -171,7 +164,9 @@ impl Harness {
         let made = async {
             let recorded = recorded?;
             let fs = self.service::<dyn FileSystem>()?;
-            if let Some(section) = instructions::section(&fs, &project_root(&options.cwd)).await? {
+            if let Some(section) =
+                instructions::section(&fs, &project_root(&options.cwd, &self.paths)).await?
+            {
                 let prompt = self.service::<SystemPrompt>()?;
                 // The scope is fresh, so the name cannot be taken.
                 let _ = prompt.section(scope, section);

@@ -9,6 +9,7 @@ use harness_llm_chat_completions::{Compat, ReasoningReplay};
 use harness_llm_openai::OpenAiConfig;
 use secrecy::SecretString;
 
+use crate::error::BundleError;
 use crate::settings::{HttpSettings, ProviderSettings, ProvidersSettings};
 
 /// The routes of one run.
@@ -82,9 +83,13 @@ impl Providers {
     pub(crate) fn configs(&self) -> Vec<OpenAiConfig> {
         self.0.values().map(|route| route.config.clone()).collect()
     }
-    /// The model that a route uses when none is named; `None` if there is no such route.
-    pub(crate) fn default_model(&self, provider: &str) -> Option<Option<String>> {
-        self.0.get(provider).map(|route| route.default_model.clone())
+    /// The model to ask for at a route: the named one, else the route's own.
+    pub(crate) fn model(&self, provider: &str, named: Option<&String>) -> Result<String, BundleError> {
+        let Some(route) = self.0.get(provider) else {
+            return Err(BundleError::UnknownProvider(provider.to_owned()));
+        };
+        let model = named.or(route.default_model.as_ref()).cloned();
+        model.ok_or_else(|| BundleError::NoModel(provider.to_owned()))
     }
     /// Variables that hold keys: no command may see them.
     pub(crate) fn key_variables(&self) -> Vec<String> {

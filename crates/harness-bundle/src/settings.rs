@@ -31,7 +31,8 @@ impl Default for ModelSettings {
 }
 impl Section for ModelSettings {
     const NAME: &'static str = "model";
-    const PROJECT: ProjectKeys = ProjectKeys::All;
+    // Which endpoint gets the prompt, and whose key pays, is not for a cloned repository to say.
+    const PROJECT: ProjectKeys = ProjectKeys::Only(&["reasoning_effort", "temperature", "max_tokens"]);
 }
 
 /// One entry of section `providers`: an OpenAI-compatible endpoint.

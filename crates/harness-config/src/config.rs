@@ -98,7 +98,7 @@ impl ConfigBuilder {
     }
     /// Adds a flag's items to an array of the layers below.
     #[must_use]
-    pub fn extend_flag(self, flag: &str, path: &[&str], items: Value) -> Self {
+    pub fn extend_flag(self, flag: &str, path: &[&str], items: &Value) -> Self {
         let below = path.iter().try_fold(None, |table: Option<&Value>, name| {
             table.map_or_else(|| self.layer.values.get(*name), |table| table.get(*name)).map(Some)
         });
@@ -138,6 +138,17 @@ impl ConfigBuilder {
             }
         }
         held
+    }
+}
+
+/// A message without the text that it quotes: it could be a key that was put in the wrong place.
+fn unquoted(message: &str) -> String {
+    match message.split_once("string \"") {
+        Some((before, rest)) => {
+            let after = rest.rsplit_once('"').map_or("", |(_, after)| after);
+            format!("{before}a string{after}")
+        }
+        None => message.to_owned(),
     }
 }
 
@@ -192,7 +203,7 @@ impl Config {
             if inner != "." {
                 path.extend(inner.split('.').map(str::to_owned));
             }
-            let detail = error.into_inner().to_string();
+            let detail = unquoted(&error.into_inner().to_string());
             ConfigError::Value { at: self.layer.place(&path), key: path.join("."), detail }
         })
     }

@@ -45,11 +45,23 @@ impl Config {
             Value::Null => {}
             value => {
                 let secret = path.last().is_some_and(|name| SECRET.contains(&name.as_str()));
-                let value = if secret { Value::String("••••".to_owned()) } else { value.clone() };
+                let value =
+                    if secret { Value::String("••••".to_owned()) } else { without_user(value) };
                 out.push(Setting { key: path.join("."), value, source: self.layer.place(path) });
             }
         }
     }
+}
+
+/// An address may hold a user name and a password before its `@`.
+fn without_user(value: &Value) -> Value {
+    let masked = value.as_str().and_then(|text| {
+        let (scheme, rest) = text.split_once("://")?;
+        let end = rest.find('/').unwrap_or(rest.len());
+        let (_, host) = rest[..end].rsplit_once('@')?;
+        Some(Value::String(format!("{scheme}://••••@{host}{}", &rest[end..])))
+    });
+    masked.unwrap_or_else(|| value.clone())
 }
 
 fn merge(lower: &mut Value, upper: &Value) {

@@ -48,6 +48,9 @@ pub enum ConfigError {
     /// There is no place for settings and sessions.
     #[error("no home folder is known: set HOME, or set HARNESS_HOME to a folder for settings and sessions")]
     NoHome,
+    /// `HARNESS_HOME` would mean another folder in each place.
+    #[error("HARNESS_HOME is {0}, which is not an absolute path; write it out in full, from /")]
+    RelativeHome(PathBuf),
 }
 impl ConfigError {
     /// Stable code.
@@ -58,6 +61,7 @@ impl ConfigError {
             Self::Value { .. } => "CONFIG_VALUE",
             Self::Io { .. } => "CONFIG_IO",
             Self::NoHome => "CONFIG_NO_HOME",
+            Self::RelativeHome(_) => "CONFIG_RELATIVE_HOME",
         }
     }
 }

@@ -20,8 +20,13 @@ pub struct Paths {
 impl Paths {
     /// Works them out from the environment, without touching a disk.
     pub fn resolve(environment: &Environment) -> Result<Self, ConfigError> {
-        if let Some(home) = environment.get("HARNESS_HOME") {
-            return Ok(Self::under(Path::new(home)));
+        if let Some(home) = environment.get("HARNESS_HOME").map(Path::new) {
+            // A relative one would mean another folder in each place.
+            return if home.is_absolute() {
+                Ok(Self::under(home))
+            } else {
+                Err(ConfigError::RelativeHome(home.to_owned()))
+            };
         }
         let home = environment.get("HOME").map(PathBuf::from);
         // Relative values are ignored, as the specification asks.
@@ -49,9 +54,13 @@ impl Paths {
     }
 }
 
-/// The root of the project that a folder belongs to: the nearest folder upwards with a `.git` or `.harness` entry,
-/// else the folder itself.
-pub fn project_root(cwd: &Path) -> PathBuf {
-    let marked = |folder: &&Path| [".git", ".harness"].iter().any(|mark| folder.join(mark).exists());
+/// The root of the project that a folder belongs to: the nearest folder upwards with a `.git` entry or a
+/// `.harness/config.toml`, else the folder itself. The person's own settings are not a project's: a folder whose
+/// `.harness` is `HARNESS_HOME` does not count.
+pub fn project_root(cwd: &Path, paths: &Paths) -> PathBuf {
+    let marked = |folder: &&Path| {
+        let file = folder.join(".harness").join("config.toml");
+        folder.join(".git").exists() || (file != paths.config_file && file.exists())
+    };
     cwd.ancestors().find(marked).unwrap_or(cwd).to_owned()
 }

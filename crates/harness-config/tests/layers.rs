@@ -1,5 +1,10 @@
 //! Layers, provenance, errors and trust, on real files.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods, reason = "a test fails by panicking and looks at real files")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking and looks at real files"
+)]
 use std::path::Path;
 
 use harness_config::{
@@ -151,4 +156,28 @@ fn folders_follow_the_xdg_rules_and_harness_home() {
     assert_eq!(xdg.sessions, Path::new("/h/.local/state/harness/sessions"));
     assert_eq!(paths(&[("HARNESS_HOME", "/x")]).unwrap().sessions, Path::new("/x/sessions"));
     assert_eq!(paths(&[("HOME", "")]).unwrap_err().code(), "CONFIG_NO_HOME");
+}
+#[test]
+fn what_could_be_a_secret_is_not_quoted() {
+    let error = user("[model]\nmax_tokens = \"sk-hush\"\n").unwrap().section::<Model>().unwrap_err();
+    assert!(!error.to_string().contains("hush") && error.to_string().contains("expected u32"), "{error}");
+    let config = user("[model]\nname = \"http://me:hush@host/path\"\n").unwrap();
+    let shown = format!("{:?}", config.describe());
+    assert!(!shown.contains("hush") && shown.contains("@host/path"), "{shown}");
+}
+#[test]
+fn a_home_that_is_also_a_project_mark_is_no_project() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join(".harness");
+    write(&home.join("config.toml"), "");
+    let inner = folder.path().join("a/b");
+    std::fs::create_dir_all(&inner).unwrap();
+    let paths = Paths::under(&home);
+    assert_eq!(harness_config::project_root(&inner, &paths), inner);
+    let elsewhere = Paths::under(Path::new("/elsewhere"));
+    assert_eq!(harness_config::project_root(&inner, &elsewhere), folder.path());
+    std::fs::create_dir(folder.path().join("a/.git")).unwrap();
+    assert_eq!(harness_config::project_root(&inner, &elsewhere), folder.path().join("a"));
+    let relative: Environment = [("HARNESS_HOME", "here")].into_iter().collect();
+    assert_eq!(Paths::resolve(&relative).unwrap_err().code(), "CONFIG_RELATIVE_HOME");
 }

@@ -59,3 +59,6 @@ pub trait Around: Event {
     /// What the whole chain resolves to.
     type Output: Send + 'static;
 }
+
+/// A boxed future that may move between threads.
+pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -12,7 +12,7 @@ mod teardown;
 
 pub use app::{App, StartError};
 pub use dispatch::Next;
-pub use event::{Around, Event, Mode, Notice, Order, Parallel, Serial};
+pub use event::{Around, BoxFuture, Event, Mode, Notice, Order, Parallel, Serial};
 pub use fiber::Ctx;
 pub use panic::{ListenerFailure, Panic, contain, contain_sync};
 pub use plugin::{Deps, Plugin, PluginError};
@@ -20,9 +20,6 @@ pub use running::{PluginState, PluginStatus, Running};
 pub use scope::{ListenerInfo, ServiceInfo};
 pub use service::{Lazy, ProvideError, Service};
 pub use teardown::{DisposeError, Handle};
-
-/// A boxed future that may move between threads.
-pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 #[cfg(doctest)]
 #[doc = include_str!("../tests/modes.md")]

@@ -1,5 +1,10 @@
 //! Rules as the pipeline applies them.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods, reason = "a test fails by panicking and looks at real files")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking and looks at real files"
+)]
 use std::path::PathBuf;
 
 use harness_kernel::{App, Running};

@@ -127,7 +127,7 @@ impl Reader {
         let text: Arc<Mutex<Vec<u8>>> = Arc::default();
         let shared = Arc::clone(&text);
         let thread = std::thread::spawn(move || {
-            let mut buffer = [0; 64 * 1024];
+            let mut buffer = [0; 16 * 1024];
             loop {
                 let room = limit.saturating_sub(shared.lock().unwrap().len()).min(buffer.len());
                 match from.read(&mut buffer[..room]).unwrap() {

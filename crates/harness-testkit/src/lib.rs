@@ -3,6 +3,7 @@
     clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::expect_used,
+    clippy::missing_panics_doc,
     reason = "a test kit starts programs, reads the files they left, and fails by panicking"
 )]
 

@@ -2,7 +2,7 @@
 use std::time::{Duration, Instant};
 
 /// Longer than anything should take: only a hang reaches it.
-pub(crate) const HANG: Duration = Duration::from_secs(60);
+pub(crate) const HANG: Duration = Duration::from_mins(1);
 
 /// Looks again and again until `look` gives a value.
 ///

@@ -237,7 +237,9 @@ mod tests {
         .unwrap();
         let page = bundle(&booted);
         assert!(page.ends_with("| llm | `llm` | `a/b` |\n| the app | `x` |  |\n"), "{page}");
-        let missing = crate::catalog::scan::check_complete(&Default::default(), &booted).unwrap_err();
+        let missing =
+            crate::catalog::scan::check_complete(&crate::catalog::scan::Catalog::default(), &booted)
+                .unwrap_err();
         assert_eq!(missing.to_string(), "service `llm` is provided, but no `impl Service` of it was found");
     }
 

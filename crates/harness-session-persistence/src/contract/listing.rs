@@ -43,7 +43,7 @@ pub(super) async fn newest_change_first(store: &dyn ContractStore) -> bool {
 }
 
 pub(super) async fn summaries_say_what_it_is_about(store: &dyn ContractStore) -> bool {
-    let header = SessionHeader { cwd: Some("/work/demo".to_owned()), ..fixed_header() };
+    let header = SessionHeader { cwd: Some("/srv/demo".to_owned()), ..fixed_header() };
     stored(store, &header, "  Fix the\n\tfailing test, please: \u{1f980}  ").await;
     let listing = store.connect().list().await.unwrap();
     let [session] = &listing.sessions[..] else { panic!("one session expected: {listing:?}") };

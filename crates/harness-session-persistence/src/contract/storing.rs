@@ -21,7 +21,7 @@ async fn sample(header: &SessionHeader) -> Vec<Arc<Event>> {
 }
 
 pub(super) async fn comes_back_as_it_was(store: &dyn ContractStore) -> bool {
-    let header = SessionHeader { cwd: Some("/work/é \"x\"".to_owned()), ..fixed_header() };
+    let header = SessionHeader { cwd: Some("/srv/é \"x\"".to_owned()), ..fixed_header() };
     let events = sample(&header).await;
     let mut writer = store.connect().create(header.clone()).await.unwrap();
     for batch in events.chunks(5) {
