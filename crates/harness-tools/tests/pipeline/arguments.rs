@@ -141,7 +141,8 @@ async fn a_validator_is_found_whenever_it_comes_and_compiles_a_schema_once() {
     let outcome = rig.call("bad").await;
     assert_eq!((code(&outcome).as_str(), rig.journal.count("body")), ("INVALID_ARGS", 0));
     let told = shown(&outcome);
-    assert!(told.contains("text[0]: is bad; text[1]: is bad") && told.contains("and 10 more"), "{told}");
+    assert!(told.contains("text[0]: is bad; text[1]: is bad"), "{told}");
+    assert!(told.ends_with("text[19]: is bad; and 10 more"), "{told}");
     assert_eq!(code(&rig.call("good").await), "ok");
     assert_eq!(rig.journal.count("compile"), 1);
     rig.end().await;

@@ -152,6 +152,23 @@ async fn calls_with_a_token_of_their_own_are_not_started_after_the_cancellation(
 }
 
 #[tokio::test]
+async fn nor_are_those_that_were_recorded_as_started_just_before() {
+    let rig = Rig::new().await;
+    let cancel = rig.cancel.clone();
+    let mut ledger = Ledger::new(&rig.journal).at_barrier(move |_| {
+        cancel.cancel();
+        Ok(())
+    });
+    let mut calls = rig.requests(&[("a", OVERLAPS), ("b", OVERLAPS)]);
+    for call in &mut calls {
+        call.cancel = CancellationToken::new();
+    }
+    rig.batch(calls, 10, &mut ledger).await.unwrap();
+    assert_eq!((rig.journal.count("started"), rig.journal.count("body")), (2, 0));
+    rig.end().await;
+}
+
+#[tokio::test]
 async fn what_cannot_be_saved_meets_neither_policy_nor_body() {
     let rig = Rig::new().await;
     note_policy(&rig);
@@ -259,8 +276,11 @@ async fn a_dropped_batch_stops_its_bodies() {
     let calls = rig.requests(&[("a", OVERLAPS), ("b", OVERLAPS)]);
     let batch = run_batch(&rig.tools, &rig.agent, calls, 10, &rig.cancel, &mut ledger);
     assert!(tokio::time::timeout(Duration::from_millis(50), batch).await.is_err());
-    while rig.journal.count("stopped") < 2 {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    let stopped = async {
+        while rig.journal.count("stopped") < 2 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_hours(1), stopped).await.expect("the bodies are told to stop");
     rig.end().await;
 }

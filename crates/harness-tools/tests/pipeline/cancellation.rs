@@ -121,7 +121,7 @@ async fn cancelled_soon(rig: &Rig) -> Arc<ToolOutcome> {
         tokio::time::sleep(Duration::from_secs(1)).await;
         cancel.cancel();
     });
-    tokio::time::timeout(Duration::from_mins(1), rig.call("a")).await.expect("it hangs")
+    rig.call("a").await
 }
 
 #[tokio::test(start_paused = true)]
@@ -206,7 +206,7 @@ async fn a_call_that_is_over_cannot_be_delegated_any_more() {
             tokio::spawn(async move {
                 late.notified().await;
                 let outcome = next.run(event).await;
-                journal.note(format!("late:{}", outcome.unwrap_err()));
+                journal.note(format!("late:{:?}", outcome.map(|_| "it ran")));
             });
             Ok(ToolReturn::failure(failure("GAVE_UP")))
         }
@@ -217,7 +217,10 @@ async fn a_call_that_is_over_cannot_be_delegated_any_more() {
         tokio::task::yield_now().await;
     }
     assert_eq!(rig.journal.count("body"), 0);
-    assert_eq!(rig.journal.all().last().unwrap(), "late:a listener delegated a call that is over");
+    assert_eq!(
+        rig.journal.all().last().unwrap(),
+        "late:Err(ListenerError(\"a listener delegated a call that is over\"))"
+    );
     rig.end().await;
 }
 

@@ -2,6 +2,7 @@
 use std::borrow::Borrow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use harness_kernel::{App, BoxFuture, Ctx, Running};
 use harness_llm::{Block, ContextForm, Message};
@@ -182,12 +183,15 @@ impl Rig {
     }
 }
 
-/// The pipeline from request to outcome.
+/// The pipeline from request to outcome; a call that never ends fails.
 pub(crate) async fn run(tools: &Tools, ctx: &Ctx, request: CallRequest) -> Arc<ToolOutcome> {
-    let sealed = tools.seal(ctx, request).await;
-    let admitted = tools.admit(ctx, sealed).await;
-    let dispatched = tools.dispatch(ctx, admitted).await;
-    tools.settle(ctx, dispatched).await
+    let pipeline = async {
+        let sealed = tools.seal(ctx, request).await;
+        let admitted = tools.admit(ctx, sealed).await;
+        let dispatched = tools.dispatch(ctx, admitted).await;
+        tools.settle(ctx, dispatched).await
+    };
+    tokio::time::timeout(Duration::from_mins(1), pipeline).await.expect("the call never ends")
 }
 
 /// `ok` or the failure's code.

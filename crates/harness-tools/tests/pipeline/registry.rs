@@ -1,6 +1,6 @@
 //! Which tool a name means, by scope.
 use harness_llm::Block;
-use harness_tools::{RegisterError, Restriction, Tool, ToolFailure, ToolRun};
+use harness_tools::{CallRequest, RegisterError, Restriction, Tool, ToolFailure, ToolRun};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -115,6 +115,8 @@ async fn a_restriction_hides_what_is_inherited_and_nothing_else() {
         "a hidden tool cannot be told from an absent one"
     );
     assert_eq!(names(&rig, rig.app.ctx()), ["alpha", "probe"]);
+    let own = CallRequest { name: "zulu".to_owned(), ..rig.request("{}") };
+    assert_eq!(code(&rig.run(own).await), "ok");
     plugin.dispose().await.unwrap();
     assert_eq!(code(&rig.call("a").await), "ok");
     rig.end().await;

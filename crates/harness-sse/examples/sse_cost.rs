@@ -1,4 +1,4 @@
-//! Prints the CPU time per small event: `cargo run --release -p harness-sse --example cost`.
+//! Prints the CPU time per small event: `cargo run --release -p harness-sse --example sse_cost`.
 #![expect(clippy::print_stdout, reason = "an example that reports a measurement")]
 
 use std::time::Instant;

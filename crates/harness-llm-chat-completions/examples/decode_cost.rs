@@ -1,5 +1,5 @@
 //! Prints the CPU time of decoding one small event and of encoding one step of a long session:
-//! `cargo run --release -p harness-llm-chat-completions --example cost`.
+//! `cargo run --release -p harness-llm-chat-completions --example decode_cost`.
 #![expect(clippy::print_stdout, reason = "an example that reports a measurement")]
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Prints what building a client costs: `cargo run --release -p harness-http --example cost`.
+//! Prints what building a client costs: `cargo run --release -p harness-http --example client_cost`.
 #![expect(clippy::print_stdout, reason = "an example that reports a measurement")]
 
 use std::time::Instant;
