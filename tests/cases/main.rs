@@ -16,6 +16,7 @@ mod prefix;
 mod shell;
 mod signals;
 mod stream;
+mod transcript;
 
 use harness_llm_mock::Reply;
 use harness_testkit::Rig;

@@ -56,9 +56,14 @@ fn real_files_are_made_read_and_edited_through_a_foreign_server() {
     }
     let server = Server::start();
     let rig = Rig::new(env!("CARGO_BIN_EXE_harness"), []);
+    // It picks among the offered tools by the words of the whole prompt; a tool that is denied is not offered.
     let run = |task: &str, more: &[&str]| {
-        let finished =
-            rig.command(["run", task, "--base-url", &server.url, "--model", "gpt-4o"]).args(more).run();
+        let denied = ["bash", "read", "write", "edit"].into_iter().filter(|tool| *tool != task);
+        let finished = rig
+            .command(["run", task, "--base-url", &server.url, "--model", "gpt-4o"])
+            .args(denied.flat_map(|tool| ["--deny", tool]))
+            .args(more)
+            .run();
         assert_eq!(finished.code, Some(0), "{task}: {}", finished.stderr);
         finished
     };

@@ -84,3 +84,21 @@ impl Envelope {
         serde_json::to_string(self).unwrap_or_default() + "\n"
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The published schema is the one of this build. `HARNESS_UPDATE=1 cargo test -p harness` writes it anew.
+    #[test]
+    fn the_published_schema_is_fresh() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/json-output.schema.json");
+        let schema = schemars::schema_for!(Envelope);
+        let fresh = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+        if std::env::var_os("HARNESS_UPDATE").is_some() {
+            std::fs::write(path, &fresh).unwrap();
+        }
+        let published = std::fs::read_to_string(path).unwrap_or_default();
+        assert_eq!(published, fresh, "docs/json-output.schema.json is stale: run with HARNESS_UPDATE=1");
+    }
+}

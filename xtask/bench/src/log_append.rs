@@ -11,7 +11,7 @@ use harness_session::{
     UserMessage,
 };
 
-use crate::stats::flatness;
+use crate::stats::intervals;
 
 const EVENTS: usize = 100_000;
 /// Events of one turn below.
@@ -19,8 +19,8 @@ const TURN: usize = 5;
 
 /// What the appends cost.
 pub(crate) struct Outcome {
-    /// How much longer the last tenth took than the first.
-    pub(crate) flatness: f64,
+    /// Time of each turn of a few events, in seconds.
+    pub(crate) turns: Vec<f64>,
     /// Time of one append, in microseconds.
     pub(crate) microseconds: f64,
 }
@@ -56,7 +56,7 @@ async fn append_all() -> Result<Outcome> {
     ensure!(read.load(Ordering::Relaxed) == EVENTS as u64, "the observer did not see every event");
     app.shutdown().await?;
     Ok(Outcome {
-        flatness: flatness(&times),
+        turns: intervals(&times),
         microseconds: spent.as_secs_f64() * 1e6 / crate::measure::to_f64(EVENTS as u64),
     })
 }

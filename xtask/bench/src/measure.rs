@@ -11,10 +11,11 @@ use anyhow::{Context, Result, bail};
 use nix::sys::resource::{UsageWho, getrusage};
 use serde::{Deserialize, Serialize};
 
-/// First argument of a run as such a parent; then the file for the program's stderr and the program's own line.
+/// First argument of a run as such a parent; then the file for the program's stderr, how often, and the program's own
+/// line.
 pub(crate) const COMMAND: &str = "measure-child";
 
-/// The cost of one run.
+/// The cost of one run, or of several one after the other.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Sample {
     /// From start to end, in microseconds.
@@ -51,8 +52,19 @@ pub(crate) fn to_f64(count: u64) -> f64 {
 
 /// Runs a prepared command under such a parent; `errors` is where its stderr goes.
 pub(crate) fn measure(command: &Command, errors: &Path) -> Result<Sample> {
+    measure_repeated(command, errors, 1)
+}
+
+/// Runs it so many times under one parent; the sample is the sum.
+pub(crate) fn measure_repeated(command: &Command, errors: &Path, times: u32) -> Result<Sample> {
     let mut parent = Command::new(std::env::current_exe().context("this program cannot find itself")?);
-    parent.arg(COMMAND).arg(errors).arg(command.get_program()).args(command.get_args()).stdin(Stdio::null());
+    parent
+        .arg(COMMAND)
+        .arg(errors)
+        .arg(times.to_string())
+        .arg(command.get_program())
+        .args(command.get_args())
+        .stdin(Stdio::null());
     if let Some(folder) = command.get_current_dir() {
         parent.current_dir(folder);
     }
@@ -89,12 +101,19 @@ pub(crate) fn as_child(arguments: &[String]) -> ExitCode {
 }
 
 fn run(arguments: &[String]) -> Result<()> {
-    let [errors, program, rest @ ..] = arguments else { bail!("no program to measure") };
+    let [errors, times, program, rest @ ..] = arguments else { bail!("no program to measure") };
     let errors = File::create(errors).context("no place for the program's stderr")?;
     let mut command = Command::new(program);
     command.args(rest).stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors);
     let start = Instant::now();
-    let status = command.status().with_context(|| format!("{program} could not be started"))?;
+    let mut code = 0;
+    for _ in 0..times.parse::<u32>().context("how often is not a number")? {
+        let status = command.status().with_context(|| format!("{program} could not be started"))?;
+        code = status.code().unwrap_or(-1);
+        if code != 0 {
+            break;
+        }
+    }
     let wall = start.elapsed();
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let cpu = [usage.user_time(), usage.system_time()].map(|time| time.tv_sec() * 1_000_000 + time.tv_usec());
@@ -104,7 +123,7 @@ fn run(arguments: &[String]) -> Result<()> {
         wall_us: wall.as_micros().try_into()?,
         cpu_us: cpu.iter().sum::<i64>().try_into()?,
         peak_kib: peak.try_into()?,
-        code: status.code().unwrap_or(-1),
+        code,
     };
     println!("{}", serde_json::to_string(&sample)?);
     Ok(())

@@ -19,6 +19,7 @@ pub(crate) struct Both {
 }
 
 /// Runs of a script by both programs.
+#[derive(Default)]
 pub(crate) struct Runs {
     ours: Vec<Run>,
     floor: Vec<Run>,
@@ -33,21 +34,29 @@ pub(crate) struct Run {
 }
 
 impl Runs {
+    /// Runs the script once by each program.
+    pub(crate) fn add_pair(&mut self, options: &Options, script: Script) -> Result<()> {
+        for (program, list) in [(Program::Ours, &mut self.ours), (Program::Floor, &mut self.floor)] {
+            list.push(once(options, program, &Place::new(options.durability)?, script, &[])?);
+        }
+        Ok(())
+    }
     /// The medians of a value of each run.
     pub(crate) fn medians(&self, value: impl Fn(&Run) -> f64) -> Both {
         let of = |runs: &[Run]| median(&runs.iter().map(&value).collect::<Vec<_>>());
         Both { ours: of(&self.ours), floor: of(&self.floor) }
     }
+    /// A value that is made from all runs together.
+    pub(crate) fn pooled(&self, value: impl Fn(&[Run]) -> f64) -> Both {
+        Both { ours: value(&self.ours), floor: value(&self.floor) }
+    }
 }
 
 /// Runs the script so many times, ours and floor in turns.
 pub(crate) fn interleaved(options: &Options, script: Script, times: usize) -> Result<Runs> {
-    let mut runs = Runs { ours: Vec::new(), floor: Vec::new() };
+    let mut runs = Runs::default();
     for _ in 0..times {
-        for (program, list) in [(Program::Ours, &mut runs.ours), (Program::Floor, &mut runs.floor)] {
-            let place = Place::new(options.durability)?;
-            list.push(once(options, program, &place, script, &[])?);
-        }
+        runs.add_pair(options, script)?;
     }
     Ok(runs)
 }
