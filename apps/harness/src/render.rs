@@ -72,6 +72,9 @@ impl TextRenderer {
         }
     }
     fn text(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
         self.output.data(text);
         self.midline = !text.ends_with('\n');
         if let Some((_, _, bytes)) = &mut self.shown {
