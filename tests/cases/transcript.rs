@@ -28,11 +28,12 @@ fn a_session_with_tools_a_denial_and_a_failure() {
             .call(ToolCall::new("read", json!({ "file_path": "a.txt" }).to_string()).id("c1"))
             .call(ToolCall::new("bash", json!({ "command": "exit 4" }).to_string()).id("c2")),
         call("c3", "edit", json!({ "file_path": "a.txt", "old_string": "one", "new_string": "two" })),
-        call("c4", "write", json!({ "file_path": "../outside.txt", "content": "x" })),
+        call("c4", "write", json!({ "file_path": "b.txt", "content": "x" })),
         txt("Done."),
         Reply::error(500, "boom"),
     ]);
     rig.file("a.txt", "one\n");
+    rig.file("b.txt", "never read\n");
     assert_eq!(rig.run("change it").code, Some(0));
     assert_eq!(rig.resume("more").code, Some(1));
     let root = rig.root().display().to_string();
