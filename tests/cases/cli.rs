@@ -123,3 +123,18 @@ fn a_closed_standard_output_ends_quietly_with_the_session_saved() {
     assert!(!finished.stderr.contains("panicked"), "{}", finished.stderr);
     wait_until("the log is closed", || rig.story().contains("turn/end 1 aborted").then_some(()));
 }
+
+/// Data that could not be written is no success.
+#[test]
+fn a_full_standard_output_is_not_success() {
+    let rig = rig([]);
+    let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_harness"))
+        .args(["config", "show"])
+        .env("HARNESS_HOME", rig.home())
+        .stdout(full)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(141));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("standard output failed"));
+}

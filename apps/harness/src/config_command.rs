@@ -13,13 +13,7 @@ pub(crate) fn run(command: ConfigCommand, environment: &Environment) -> Exit {
         ConfigCommand::Show { cwd } => show(cwd.as_deref(), environment, &output),
         ConfigCommand::Trust { cwd } => trust(cwd.as_deref(), environment, &output),
     };
-    match result {
-        Ok(()) => Exit::Done,
-        Err(error) => {
-            output.talk(&format!("harness: {error:#}"));
-            Exit::Failed
-        }
-    }
+    output.exit(result.map(|()| Exit::Done))
 }
 
 fn show(cwd: Option<&std::path::Path>, environment: &Environment, output: &Output) -> Result<()> {

@@ -19,13 +19,7 @@ use crate::signals::Signals;
 
 pub(crate) async fn run(args: DemoArgs, environment: &Environment) -> Exit {
     let output = Arc::new(Output::default());
-    match demo(&args, environment, &output).await {
-        Ok(exit) => exit,
-        Err(error) => {
-            output.talk(&format!("harness: the demo failed: {error:#}"));
-            Exit::Failed
-        }
-    }
+    output.exit(demo(&args, environment, &output).await.context("the demo failed"))
 }
 
 async fn demo(args: &DemoArgs, environment: &Environment, output: &Arc<Output>) -> Result<Exit> {

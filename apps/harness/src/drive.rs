@@ -92,12 +92,11 @@ pub(crate) async fn drive(
         output.talk(&format!("harness: the display failed: {error}"));
     }
 
-    let summary = Summary::since(&session.view(), first);
-    let unsaved = unsaved.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+    let mut summary = Summary::since(&session.view(), first);
+    summary.unsaved = unsaved.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
     let exit = match asked {
         Some(asked) => asked.exit(),
-        None if output.gone().is_cancelled() => Exit::Signal(13),
-        None if unsaved.is_some() => Exit::Failed,
+        None if output.gone().is_cancelled() => Exit::OUTPUT_CLOSED,
         None => summary.exit(),
     };
     (exit, summary)

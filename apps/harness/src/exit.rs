@@ -16,6 +16,9 @@ pub(crate) enum Exit {
     Signal(u8),
 }
 impl Exit {
+    /// What the signal for a closed pipe would have made of it.
+    pub(crate) const OUTPUT_CLOSED: Self = Self::Signal(13);
+
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::Done => 0,

@@ -9,13 +9,7 @@ use crate::signals::Signals;
 
 pub(crate) async fn run(args: MockArgs) -> Exit {
     let output = Output::default();
-    match serve(&args, &output).await {
-        Ok(exit) => exit,
-        Err(error) => {
-            output.talk(&format!("harness: {error:#}"));
-            Exit::Failed
-        }
-    }
+    output.exit(serve(&args, &output).await)
 }
 
 async fn serve(args: &MockArgs, output: &Output) -> Result<Exit> {

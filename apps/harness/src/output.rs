@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio_util::sync::CancellationToken;
 
+use crate::exit::Exit;
+
 /// Where a run writes.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
@@ -30,6 +32,17 @@ impl Output {
     #[expect(clippy::unused_self, reason = "talk and data belong together")]
     pub(crate) fn talk(&self, line: &str) {
         let _ = writeln!(std::io::stderr().lock(), "{line}");
+    }
+    /// How a command ended: its error is told, and data that was not written is no success.
+    pub(crate) fn exit(&self, result: anyhow::Result<Exit>) -> Exit {
+        match result {
+            Ok(Exit::Done) if self.gone.is_cancelled() => Exit::OUTPUT_CLOSED,
+            Ok(exit) => exit,
+            Err(error) => {
+                self.talk(&format!("harness: {error:#}"));
+                Exit::Failed
+            }
+        }
     }
     /// Cancelled when standard output is closed.
     pub(crate) fn gone(&self) -> &CancellationToken {

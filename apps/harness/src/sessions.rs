@@ -14,13 +14,7 @@ use crate::sessions_show::transcript;
 
 pub(crate) async fn run(command: SessionsCommand, environment: &Environment) -> Exit {
     let output = Output::default();
-    match with_harness(command, environment, &output).await {
-        Ok(exit) => exit,
-        Err(error) => {
-            output.talk(&format!("harness: {error:#}"));
-            Exit::Failed
-        }
-    }
+    output.exit(with_harness(command, environment, &output).await)
 }
 
 async fn with_harness(command: SessionsCommand, environment: &Environment, output: &Output) -> Result<Exit> {

@@ -1,5 +1,5 @@
 //! What a run came to, read from the log.
-use harness_llm::Usage;
+use harness_llm::{Failure, Usage};
 use harness_session::{Body, LogView, Seq, TurnEndReason};
 use serde::Serialize;
 
@@ -16,6 +16,9 @@ pub(crate) struct Summary {
     pub(crate) tool_calls: u32,
     /// How the last turn ended; none if no turn ran.
     pub(crate) reason: Option<TurnEndReason>,
+    /// Why the end of the session could not be saved.
+    #[serde(skip)]
+    pub(crate) unsaved: Option<Failure>,
 }
 
 impl Summary {
@@ -40,7 +43,10 @@ impl Summary {
     pub(crate) fn problem(&self) -> Option<(String, String)> {
         let problem = |code: &str, text: String| Some((code.to_owned(), text));
         match self.reason.as_ref() {
-            Some(TurnEndReason::Completed) => None,
+            Some(TurnEndReason::Completed) => {
+                let unsaved = self.unsaved.as_ref()?;
+                problem(unsaved.code.as_str(), unsaved.message.clone())
+            }
             Some(TurnEndReason::Error { failure }) => problem(failure.code.as_str(), failure.message.clone()),
             Some(TurnEndReason::Aborted { .. }) => problem("ABORTED", "the turn was cancelled".to_owned()),
             Some(TurnEndReason::Blocked { reason }) => {
@@ -59,11 +65,29 @@ impl Summary {
     }
     pub(crate) fn exit(&self) -> Exit {
         match self.reason {
+            _ if self.unsaved.is_some() => Exit::Failed,
             Some(TurnEndReason::Completed) => Exit::Done,
             Some(TurnEndReason::Blocked { .. } | TurnEndReason::MaxTokens | TurnEndReason::Budget { .. }) => {
                 Exit::Stopped
             }
             _ => Exit::Failed,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use harness_llm::FailureCode;
+
+    use super::*;
+
+    #[test]
+    fn a_turn_that_is_done_but_not_saved_is_no_success() {
+        let done = Summary { reason: Some(TurnEndReason::Completed), ..Summary::default() };
+        assert_eq!((done.problem(), done.exit()), (None, Exit::Done));
+        let unsaved = Some(Failure::new(FailureCode::other("NOT_DURABLE"), "disk full"));
+        let unsaved = Summary { unsaved, ..done };
+        let problem = Some(("NOT_DURABLE".to_owned(), "disk full".to_owned()));
+        assert_eq!((unsaved.problem(), unsaved.exit()), (problem, Exit::Failed));
     }
 }

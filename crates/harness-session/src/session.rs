@@ -7,7 +7,7 @@ use harness_kernel::{Ctx, Event as KernelEvent, ListenerFailure, Notice, Paralle
 use harness_llm::{Chunk, Message};
 use tokio::sync::broadcast;
 
-use crate::body::{Body, RequestHeader, Step};
+use crate::body::{RequestHeader, Step};
 use crate::clock::Clock;
 use crate::derivation::{Derivation, SurfaceError};
 use crate::event::{Draft, Event, Seq};
@@ -253,10 +253,6 @@ impl Session {
     /// Subscribes to live chunks from now on.
     pub fn subscribe(&self) -> LiveReceiver {
         LiveReceiver::new(self.live.subscribe())
-    }
-    /// Whether the newest event is of this type; for displays and tests.
-    pub fn last_is(&self, test: impl FnOnce(&Body) -> bool) -> bool {
-        self.view().last().is_some_and(|event| test(&event.body))
     }
 }
 

@@ -36,14 +36,6 @@ impl AdmittedCall {
     pub fn runs(&self) -> bool {
         matches!(self.verdict, Verdict::Run)
     }
-    /// Turns a call that would run into one that fails without running.
-    #[must_use]
-    pub fn refuse(mut self, failure: ToolFailure) -> Self {
-        if self.runs() {
-            self.verdict = Verdict::Final(failure);
-        }
-        self
-    }
 }
 
 impl Tools {
