@@ -44,6 +44,36 @@ fn an_interrupt_in_mid_tool_leaves_no_child() {
     assert_eq!(messages.last().unwrap()["content"], "go on");
 }
 
+/// Whoever reads standard output stopped reading (a pager that waits for a key): signals and the log work on.
+#[test]
+fn a_reader_that_does_not_read_delays_neither_signal_nor_log() {
+    let long = "0123456789abcde\n".repeat(20_000);
+    let rig = rig([Reply::new().pieces([long.as_str()]).gate("never"), txt("resumed")]);
+    let started = rig.run_with("go", []).stdout_stopped_after(1000).start();
+    rig.block_on(rig.server().wait_for_gate("never"));
+    wait_until("the reader stopped", || started.stdout_closed().then_some(()));
+    started.signal(Signal::INT);
+    let finished = started.wait();
+    assert_eq!(finished.code, Some(130), "{}", finished.stderr);
+    assert!(rig.story().contains("turn/end 1 aborted"), "{}", rig.story());
+    assert_eq!(rig.resume("go on").code, Some(0));
+}
+
+/// The same after the answer: the turn is saved, and a signal ends the wait for the reader.
+#[test]
+fn an_answer_that_nobody_reads_is_saved_before_the_signal() {
+    let long = "0123456789abcde\n".repeat(20_000);
+    let rig = rig([txt(&long)]);
+    let started = rig.run_with("go", []).stdout_stopped_after(1000).start();
+    wait_until("the turn is in the log", || {
+        let saved = !rig.session_ids().is_empty()
+            && std::fs::read_to_string(rig.log_file()).is_ok_and(|log| log.contains("turn/end"));
+        saved.then_some(())
+    });
+    started.signal(Signal::TERM);
+    assert_eq!(started.wait().code, Some(143));
+}
+
 /// Killed outright in the middle of a tool: the next run mends the log and goes on.
 #[test]
 fn a_kill_in_mid_tool_is_mended_on_resume() {

@@ -7,11 +7,10 @@ use crate::compose::{settings, working_folder};
 use crate::exit::Exit;
 use crate::output::Output;
 
-pub(crate) fn run(command: ConfigCommand, environment: &Environment) -> Exit {
-    let output = Output::default();
+pub(crate) fn run(command: ConfigCommand, environment: &Environment, output: &Output) -> Exit {
     let result = match command {
-        ConfigCommand::Show { cwd } => show(cwd.as_deref(), environment, &output),
-        ConfigCommand::Trust { cwd } => trust(cwd.as_deref(), environment, &output),
+        ConfigCommand::Show { cwd } => show(cwd.as_deref(), environment, output),
+        ConfigCommand::Trust { cwd } => trust(cwd.as_deref(), environment, output),
     };
     output.exit(result.map(|()| Exit::Done))
 }

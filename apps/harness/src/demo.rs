@@ -17,9 +17,8 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::signals::Signals;
 
-pub(crate) async fn run(args: DemoArgs, environment: &Environment) -> Exit {
-    let output = Arc::new(Output::default());
-    output.exit(demo(&args, environment, &output).await.context("the demo failed"))
+pub(crate) async fn run(args: DemoArgs, environment: &Environment, output: &Arc<Output>) -> Exit {
+    output.exit(demo(&args, environment, output).await.context("the demo failed"))
 }
 
 async fn demo(args: &DemoArgs, environment: &Environment, output: &Arc<Output>) -> Result<Exit> {

@@ -9,7 +9,7 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use crate::envelope::{Envelope, Problem, VERSION};
 use crate::exit::Exit;
-use crate::output::Output;
+use crate::output::{Output, PATIENCE};
 use crate::render::{Seen, TextRenderer, json};
 use crate::signals::{Asked, Signals};
 use crate::summary::Summary;
@@ -62,7 +62,7 @@ pub(crate) async fn drive(
             }
         }
     }));
-    let renderer = match style {
+    let mut renderer = match style {
         Style::Text => tokio::spawn(TextRenderer::new(Arc::clone(output)).run(session.subscribe(), receiver)),
         Style::Json => {
             let options = agent.options();
@@ -78,7 +78,7 @@ pub(crate) async fn drive(
         }
     };
 
-    let asked = match agent.followup(Message::user(prompt)) {
+    let mut asked = match agent.followup(Message::user(prompt)) {
         Ok(_) => idle(agent, output, signals).await,
         Err(error) => {
             output.talk(&format!("harness: {error}"));
@@ -88,8 +88,15 @@ pub(crate) async fn drive(
     for handle in handles {
         handle.dispose();
     }
-    if let Err(error) = renderer.await {
-        output.talk(&format!("harness: the display failed: {error}"));
+    tokio::select! {
+        shown = &mut renderer => if let Err(error) = shown {
+            output.talk(&format!("harness: the display failed: {error}"));
+        },
+        // A reader that does not read must not keep the program from ending.
+        signal = impatience(asked, signals) => {
+            renderer.abort();
+            asked = Some(signal);
+        }
     }
 
     let mut summary = Summary::since(&session.view(), first);
@@ -123,6 +130,17 @@ async fn idle(agent: &Arc<dyn Agent>, output: &Arc<Output>, signals: &mut Signal
                 agent.cancel(AbortCause::Signal { signal: signal.name.to_owned() }, InboxPolicy::Clear);
             }
         }
+    }
+}
+
+/// Ends with the first signal, or some time after it.
+async fn impatience(asked: Option<Asked>, signals: &mut Signals) -> Asked {
+    match asked {
+        Some(asked) => {
+            tokio::time::sleep(PATIENCE).await;
+            asked
+        }
+        None => signals.next().await,
     }
 }
 

@@ -21,13 +21,16 @@ mod signals;
 mod stdin;
 mod summary;
 
+use std::io::Write as _;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use args::{Cli, Command};
 use clap::Parser;
 use exit::Exit;
 use harness_config::Environment;
+use output::Output;
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -40,21 +43,25 @@ fn main() -> ExitCode {
     };
     let environment = Environment::capture();
     logging::start(&environment);
-    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+    // One thread: a step is a chain of waits, and handing it from thread to thread costs more than it saves. What
+    // blocks (processes, files, the log, the output) has threads of its own.
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            output::Output::default().talk(&format!("harness: the runtime could not start: {error}"));
+            let _ = writeln!(std::io::stderr(), "harness: the runtime could not start: {error}");
             return Exit::Failed.into();
         }
     };
+    let output = Arc::new(Output::default());
     let exit = runtime.block_on(async {
-        match cli.command {
-            Command::Run(args) => run::run(args, &environment).await,
-            Command::Sessions { command } => sessions::run(command, &environment).await,
-            Command::Config { command } => config_command::run(command, &environment),
-            Command::Demo(args) => demo::run(args, &environment).await,
-            Command::MockLlm(args) => mock::run(args).await,
-        }
+        let exit = match cli.command {
+            Command::Run(args) => run::run(args, &environment, &output).await,
+            Command::Sessions { command } => sessions::run(command, &environment, &output).await,
+            Command::Config { command } => config_command::run(command, &environment, &output),
+            Command::Demo(args) => demo::run(args, &environment, &output).await,
+            Command::MockLlm(args) => mock::run(args, &output).await,
+        };
+        output.settle(exit).await
     });
     // A blocking read of a silent pipe must not keep the process.
     runtime.shutdown_timeout(Duration::from_millis(100));

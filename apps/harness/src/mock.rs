@@ -7,9 +7,8 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::signals::Signals;
 
-pub(crate) async fn run(args: MockArgs) -> Exit {
-    let output = Output::default();
-    output.exit(serve(&args, &output).await)
+pub(crate) async fn run(args: MockArgs, output: &Output) -> Exit {
+    output.exit(serve(&args, output).await)
 }
 
 async fn serve(args: &MockArgs, output: &Output) -> Result<Exit> {

@@ -38,6 +38,7 @@ impl TextRenderer {
     pub(crate) async fn run(mut self, mut live: LiveReceiver, mut seen: UnboundedReceiver<Seen>) {
         let mut open = true;
         loop {
+            self.output.room().await;
             tokio::select! {
                 biased;
                 chunk = live.next(), if open => match chunk {
@@ -119,6 +120,7 @@ impl TextRenderer {
 /// Renders events for programs: each as logged, spelt out, one a line.
 pub(crate) async fn json(output: Arc<Output>, mut seen: UnboundedReceiver<Seen>) {
     while let Some(item) = seen.recv().await {
+        output.room().await;
         match item {
             Seen::Event(event) => match encode_event(&event, Form::Full) {
                 Ok(line) => output.data(&(line + "\n")),

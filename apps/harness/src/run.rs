@@ -14,20 +14,19 @@ use crate::output::Output;
 use crate::signals::Signals;
 use crate::stdin::{Piped, piped};
 
-pub(crate) async fn run(args: RunArgs, environment: &Environment) -> Exit {
-    let output = Arc::new(Output::default());
+pub(crate) async fn run(args: RunArgs, environment: &Environment, output: &Arc<Output>) -> Exit {
     let style = if args.json { Style::Json } else { Style::Text };
     let prompt = match prompt(args.task.as_deref()) {
         Ok(Some(prompt)) => prompt,
         Ok(None) => {
             let text = "no task: pass one as an argument, or pipe it in (see `harness run --help`)";
-            return fail(&output, style, Exit::Usage, "USAGE", text);
+            return fail(output, style, Exit::Usage, "USAGE", text);
         }
-        Err(error) => return fail(&output, style, Exit::Usage, "USAGE", &format!("{error:#}")),
+        Err(error) => return fail(output, style, Exit::Usage, "USAGE", &format!("{error:#}")),
     };
-    match one_run(&args, prompt, style, environment, &output).await {
+    match one_run(&args, prompt, style, environment, output).await {
         Ok(exit) => exit,
-        Err(error) => fail(&output, style, Exit::Failed, &code(&error), &format!("{error:#}")),
+        Err(error) => fail(output, style, Exit::Failed, &code(&error), &format!("{error:#}")),
     }
 }
 

@@ -12,9 +12,8 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::sessions_show::transcript;
 
-pub(crate) async fn run(command: SessionsCommand, environment: &Environment) -> Exit {
-    let output = Output::default();
-    output.exit(with_harness(command, environment, &output).await)
+pub(crate) async fn run(command: SessionsCommand, environment: &Environment, output: &Output) -> Exit {
+    output.exit(with_harness(command, environment, output).await)
 }
 
 async fn with_harness(command: SessionsCommand, environment: &Environment, output: &Output) -> Result<Exit> {

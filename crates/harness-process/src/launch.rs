@@ -1,18 +1,18 @@
 //! Turns a specification into a started process, or into an error that names the real cause.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use rustix::fs::Access;
 use tokio_util::sync::CancellationToken;
 
-use crate::detach::detach;
 use crate::error::ProcessError;
 use crate::leader::{Leader, OwnedTree};
+use crate::spawn::{Streams, spawn};
 use crate::spec::{Capture, ProcessSpec, Stdin};
 use crate::tree::PipeIds;
 
@@ -34,41 +34,27 @@ pub(crate) fn launch(spec: &ProcessSpec, abandoned: &CancellationToken) -> Resul
 }
 
 fn try_launch(spec: &ProcessSpec) -> io::Result<Launched> {
-    let mut command = Command::new(&spec.program);
-    command.args(&spec.args).current_dir(&spec.cwd).env_clear();
-    command.envs(spec.env.iter().map(|(name, value)| (name, value)));
-    detach(&mut command);
-
-    let stdin = match &spec.stdin {
-        Stdin::Null => {
-            command.stdin(Stdio::null());
-            None
-        }
+    let (child_stdin, stdin) = match &spec.stdin {
+        Stdin::Null => (OwnedFd::from(File::open("/dev/null")?), None),
         Stdin::Bytes(_) => {
             let (reader, writer) = io::pipe()?;
-            command.stdin(reader);
-            Some(OwnedFd::from(writer))
+            (reader.into(), Some(OwnedFd::from(writer)))
         }
     };
     let (stdout, stdout_writer) = io::pipe()?;
-    let stderr = match spec.capture {
-        Capture::Merged => {
-            command.stderr(stdout_writer.try_clone()?);
-            None
-        }
+    let (stderr, stderr_writer) = match spec.capture {
+        Capture::Merged => (None, stdout_writer.try_clone()?),
         Capture::Separate => {
             let (stderr, stderr_writer) = io::pipe()?;
-            command.stderr(stderr_writer);
-            Some(OwnedFd::from(stderr))
+            (Some(OwnedFd::from(stderr)), stderr_writer)
         }
     };
-    command.stdout(stdout_writer);
     let stdout = OwnedFd::from(stdout);
     let pipes = PipeIds::of([Some(&stdout), stderr.as_ref()].into_iter().flatten());
-
-    // `command` holds the child's ends of the pipes; they close when it goes out of scope here.
-    let child = command.spawn()?;
-    Ok(Launched { tree: OwnedTree::new(Leader::new(child), pipes), stdin, stdout, stderr })
+    // The child's ends are closed here when it has started.
+    let streams = Streams { stdin: child_stdin, stdout: stdout_writer.into(), stderr: stderr_writer.into() };
+    let pid = spawn(spec, streams)?;
+    Ok(Launched { tree: OwnedTree::new(Leader::new(pid), pipes), stdin, stdout, stderr })
 }
 
 fn refuse_nul(spec: &ProcessSpec) -> Result<(), ProcessError> {

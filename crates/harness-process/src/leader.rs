@@ -1,10 +1,11 @@
 //! The started process, which leads its own session and group, and the safe ways to signal it.
 
 use std::io;
-use std::process::{Child, ExitStatus};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions};
 
 use crate::tree;
 
@@ -16,16 +17,17 @@ pub(crate) struct Leader {
     state: Mutex<State>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 enum State {
     /// Alive, or dead and not yet waited for.
-    Present(Child),
+    Present,
     Reaped(ExitStatus),
 }
 
 impl Leader {
-    pub(crate) fn new(child: Child) -> Self {
-        Self { pid: Pid::from_child(&child), state: Mutex::new(State::Present(child)) }
+    /// Takes over a child that nobody else waits for.
+    pub(crate) fn new(pid: Pid) -> Self {
+        Self { pid, state: Mutex::new(State::Present) }
     }
 
     /// Process, group and session id in one.
@@ -39,7 +41,7 @@ impl Leader {
 
     /// Signals every member of the group, unless the leader is reaped.
     pub(crate) fn signal_group(&self, signal: Signal) {
-        if let State::Present(_) = *self.lock() {
+        if let State::Present = *self.lock() {
             match rustix::process::kill_process_group(self.pid, signal) {
                 // Darwin refuses a group that consists of zombies only.
                 Ok(()) | Err(rustix::io::Errno::SRCH | rustix::io::Errno::PERM) => {}
@@ -51,16 +53,15 @@ impl Leader {
     /// Collects the exit status if the process has ended.
     pub(crate) fn try_reap(&self) -> io::Result<Option<ExitStatus>> {
         let mut state = self.lock();
-        match &mut *state {
-            State::Reaped(status) => Ok(Some(*status)),
-            State::Present(child) => {
-                let status = child.try_wait()?;
-                if let Some(status) = status {
-                    *state = State::Reaped(status);
-                }
-                Ok(status)
-            }
+        if let State::Reaped(status) = *state {
+            return Ok(Some(status));
         }
+        let ended = rustix::process::waitpid(Some(self.pid), WaitOptions::NOHANG)?;
+        let status = ended.map(|(_, status)| ExitStatus::from_raw(status.as_raw()));
+        if let Some(status) = status {
+            *state = State::Reaped(status);
+        }
+        Ok(status)
     }
 
     /// Whether the process has ended. Does not wait, and leaves the status to be collected.

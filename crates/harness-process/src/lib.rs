@@ -5,7 +5,6 @@
 )]
 
 mod collector;
-mod detach;
 mod error;
 mod exit;
 mod launch;
@@ -15,6 +14,7 @@ mod outcome;
 mod pump;
 mod registry;
 mod run;
+mod spawn;
 mod spec;
 mod spill;
 mod starter;

@@ -28,6 +28,14 @@ pub struct Invocation {
     cwd: PathBuf,
     input: Input,
     stdout_limit: usize,
+    at_limit: AtLimit,
+}
+
+/// What the reader of standard output does after its limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AtLimit {
+    Close,
+    Stop,
 }
 
 /// How a run ended.
@@ -52,12 +60,20 @@ impl Invocation {
             cwd: cwd.to_owned(),
             input: Input::Null,
             stdout_limit: usize::MAX,
+            at_limit: AtLimit::Close,
         }
     }
     /// Closes standard output after so many bytes, as `head -c` would.
     #[must_use]
     pub fn stdout_limit(mut self, bytes: usize) -> Self {
         self.stdout_limit = bytes;
+        self
+    }
+    /// Reads so many bytes of standard output and no more, as a pager does that waits for a key.
+    #[must_use]
+    pub fn stdout_stopped_after(mut self, bytes: usize) -> Self {
+        self.stdout_limit = bytes;
+        self.at_limit = AtLimit::Stop;
         self
     }
     /// Adds arguments.
@@ -106,8 +122,8 @@ impl Invocation {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the program starts");
-        let stdout = Reader::start(child.stdout.take().unwrap(), self.stdout_limit);
-        let stderr = Reader::start(child.stderr.take().unwrap(), usize::MAX);
+        let stdout = Reader::start(child.stdout.take().unwrap(), self.stdout_limit, self.at_limit);
+        let stderr = Reader::start(child.stderr.take().unwrap(), usize::MAX, AtLimit::Close);
         Started { child, stdout: Some(stdout), stderr: Some(stderr), since: Instant::now() }
     }
     /// Starts it and waits for its end.
@@ -120,10 +136,11 @@ impl Invocation {
 #[derive(Debug)]
 struct Reader {
     text: Arc<Mutex<Vec<u8>>>,
-    thread: JoinHandle<()>,
+    /// Gives back the pipe if it stopped reading: that keeps it open.
+    thread: JoinHandle<Option<Box<dyn Read + Send>>>,
 }
 impl Reader {
-    fn start(mut from: impl Read + Send + 'static, limit: usize) -> Self {
+    fn start(mut from: impl Read + Send + 'static, limit: usize, at_limit: AtLimit) -> Self {
         let text: Arc<Mutex<Vec<u8>>> = Arc::default();
         let shared = Arc::clone(&text);
         let thread = std::thread::spawn(move || {
@@ -131,7 +148,10 @@ impl Reader {
             loop {
                 let room = limit.saturating_sub(shared.lock().unwrap().len()).min(buffer.len());
                 match from.read(&mut buffer[..room]).unwrap() {
-                    0 => return,
+                    0 if room == 0 && at_limit == AtLimit::Stop => {
+                        return Some(Box::new(from) as Box<dyn Read + Send>);
+                    }
+                    0 => return None,
                     count => shared.lock().unwrap().extend(&buffer[..count]),
                 }
             }
