@@ -138,3 +138,21 @@ fn a_full_standard_output_is_not_success() {
     assert_eq!(output.status.code(), Some(141));
     assert!(String::from_utf8_lossy(&output.stderr).contains("standard output failed"));
 }
+
+#[test]
+fn a_standard_input_that_cannot_be_read_is_told() {
+    let rig = rig([]);
+    let folder = std::fs::File::open(rig.workspace()).unwrap();
+    let finished = rig.run_with("say hi", []).input(Input::Open(folder)).run();
+    assert_eq!(finished.code, Some(2), "{}", finished.stderr);
+    assert!(finished.stderr.contains("standard input cannot be read"), "{}", finished.stderr);
+    assert!(rig.session_ids().is_empty(), "nothing was begun");
+}
+
+#[test]
+fn an_illegal_log_filter_is_told_and_does_not_stop_the_run() {
+    let rig = rig([txt("hi")]);
+    let finished = rig.run_with("say hi", []).env("HARNESS_LOG", "debug=[").run();
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), "hi\n"));
+    assert!(finished.stderr.contains("HARNESS_LOG=`debug=[` is ignored"), "{}", finished.stderr);
+}

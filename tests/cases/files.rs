@@ -138,6 +138,20 @@ fn an_allowed_folder_outside_can_be_written() {
     assert_eq!(std::fs::read(other.join("x")).unwrap(), b"x");
 }
 
+/// The same rule in the person's settings does the same.
+#[test]
+fn a_rule_in_the_settings_opens_its_folder() {
+    let rig = rig([call("w", "write", json!({ "file_path": "../other/x", "content": "x" })), txt("done")]);
+    let other = rig.root().join("other");
+    std::fs::create_dir(&other).unwrap();
+    let settings = rig.home().join(".config/harness");
+    std::fs::create_dir_all(&settings).unwrap();
+    let rule = format!("[permissions]\nallow = [\"write({}/*)\"]\n", other.display());
+    std::fs::write(settings.join("config.toml"), rule).unwrap();
+    assert_eq!(rig.run("go").code, Some(0));
+    assert_eq!(std::fs::read(other.join("x")).unwrap(), b"x", "{}", rig.story());
+}
+
 /// What was read before a resume counts after it; what changed meanwhile does not.
 #[test]
 fn a_resumed_session_knows_what_it_has_read() {

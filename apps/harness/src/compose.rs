@@ -53,11 +53,7 @@ pub(crate) fn run_settings(
         builder = builder.flag("--max-steps", &["agent", "max_steps"], steps.into());
     }
     if !args.allow.is_empty() {
-        let roots = write_roots(&args.allow, cwd);
         builder = builder.extend_flag("--allow", &["permissions", "allow"], &list(&args.allow));
-        if !roots.is_empty() {
-            builder = builder.extend_flag("--allow", &["fs-policy", "writable_roots"], &list(&roots));
-        }
     }
     if !args.deny.is_empty() {
         builder = builder.extend_flag("--deny", &["permissions", "deny"], &list(&args.deny));
@@ -84,20 +80,4 @@ fn layers(
 
 fn list(items: &[String]) -> Value {
     items.iter().cloned().map(Value::String).collect()
-}
-
-/// `--allow 'write(/some/folder/*)'` also opens that folder for the file policy.
-fn write_roots(rules: &[String], cwd: &Path) -> Vec<String> {
-    let folder = |rule: &String| {
-        let pattern =
-            ["write(", "edit("].iter().find_map(|tool| rule.strip_prefix(tool))?.strip_suffix(')')?;
-        let fixed = pattern.split(['*', '?', '[', '{']).next()?;
-        let whole = fixed == pattern;
-        let path = if whole { fixed } else { &fixed[..=fixed.rfind('/')?] };
-        let path = cwd.join(path);
-        path.to_str().map(|path| path.trim_end_matches('/').to_owned()).filter(|path| !path.is_empty())
-    };
-    let mut roots: Vec<String> = rules.iter().filter_map(folder).collect();
-    roots.dedup();
-    roots
 }

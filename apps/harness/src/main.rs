@@ -42,7 +42,10 @@ fn main() -> ExitCode {
         }
     };
     let environment = Environment::capture();
-    logging::start(&environment);
+    let output = Arc::new(Output::default());
+    if let Err(problem) = logging::start(&environment) {
+        output.talk(&format!("harness: {problem}"));
+    }
     // One thread: a step is a chain of waits, and handing it from thread to thread costs more than it saves. What
     // blocks (processes, files, the log, the output) has threads of its own.
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
@@ -52,7 +55,6 @@ fn main() -> ExitCode {
             return Exit::Failed.into();
         }
     };
-    let output = Arc::new(Output::default());
     let exit = runtime.block_on(async {
         let exit = match cli.command {
             Command::Run(args) => run::run(args, &environment, &output).await,

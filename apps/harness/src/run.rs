@@ -16,7 +16,7 @@ use crate::stdin::{Piped, piped};
 
 pub(crate) async fn run(args: RunArgs, environment: &Environment, output: &Arc<Output>) -> Exit {
     let style = if args.json { Style::Json } else { Style::Text };
-    let prompt = match prompt(args.task.as_deref()) {
+    let prompt = match prompt(args.task.as_deref(), output) {
         Ok(Some(prompt)) => prompt,
         Ok(None) => {
             let text = "no task: pass one as an argument, or pipe it in (see `harness run --help`)";
@@ -31,14 +31,18 @@ pub(crate) async fn run(args: RunArgs, environment: &Environment, output: &Arc<O
 }
 
 /// The task, with piped text after it.
-fn prompt(task: Option<&str>) -> Result<Option<String>> {
+fn prompt(task: Option<&str>, output: &Output) -> Result<Option<String>> {
     let task = task.map(str::trim).filter(|task| !task.is_empty());
-    Ok(match (task, piped(task.is_some())) {
+    let piped = piped(task.is_some());
+    if piped == Piped::Silent {
+        output.talk("harness: standard input is open but says nothing, and is not waited for");
+    }
+    Ok(match (task, piped) {
         (_, Piped::Bad(problem)) => bail!("{problem}"),
         (Some(task), Piped::Text(text)) => Some(format!("{task}\n\n{text}")),
-        (Some(task), Piped::Nothing) => Some(task.to_owned()),
+        (Some(task), Piped::Nothing | Piped::Silent) => Some(task.to_owned()),
         (None, Piped::Text(text)) => Some(text),
-        (None, Piped::Nothing) => None,
+        (None, Piped::Nothing | Piped::Silent) => None,
     })
 }
 

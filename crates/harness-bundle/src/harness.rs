@@ -64,7 +64,9 @@ impl Harness {
         let session: SessionSettings = config.section()?;
         let permissions: PermissionSection = config.section()?;
         let bash: BashSection = config.section()?;
-        let files: FsPolicySection = config.section()?;
+        let mut files: FsPolicySection = config.section()?;
+        let permissions = Permissions::new(&permissions.0)?;
+        files.0.writable_roots.extend(permissions.write_roots());
         let http: HttpSettings = config.section()?;
         let providers: ProvidersSettings = config.section()?;
         let providers = resolve(&providers, &http, environment);
@@ -87,7 +89,7 @@ impl Harness {
             .with(SystemPromptPlugin { sections: prompt::sections() })
             .with(ToolsPlugin)
             .with(ToolSchema)
-            .with(Permissions::new(&permissions.0)?)
+            .with(permissions)
             .with(ApprovalLog)
             .with(BashLocal { config: shell })
             .with(ToolBash)

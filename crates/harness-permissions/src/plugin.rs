@@ -1,4 +1,5 @@
 //! The plugin: rules as listeners and guards.
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use harness_agent::AgentCreated;
@@ -37,6 +38,16 @@ impl Permissions {
         let read =
             |rules: &[String]| rules.iter().map(|rule| rule.parse()).collect::<Result<Arc<[Rule]>, _>>();
         Ok(Self { allow: read(&config.allow)?, deny: read(&config.deny)? })
+    }
+}
+
+impl Permissions {
+    /// Folders and files that the rules let be written wherever they lie. A file policy has to open them as well.
+    pub fn write_roots(&self) -> Vec<PathBuf> {
+        let mut roots: Vec<PathBuf> = self.allow.iter().filter_map(Rule::write_root).collect();
+        roots.sort();
+        roots.dedup();
+        roots
     }
 }
 

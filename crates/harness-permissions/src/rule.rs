@@ -68,6 +68,20 @@ impl Rule {
     pub(crate) fn whole_tool(&self) -> Option<&str> {
         (self.pattern.is_none() && self.tool != "*").then_some(self.tool.as_str())
     }
+    /// The folder outside of which no file that the rule lets be written can lie, if the pattern is absolute.
+    ///
+    /// `write(/data/out/*.csv)` gives `/data/out`; a pattern without wildcards gives the file itself.
+    pub fn write_root(&self) -> Option<PathBuf> {
+        let pattern = self.text.strip_prefix("write(").or_else(|| self.text.strip_prefix("edit("))?;
+        let pattern = pattern.strip_suffix(')').filter(|pattern| pattern.starts_with('/'))?;
+        let fixed = match pattern.find(['*', '?', '[', '{', '\\']) {
+            None => pattern,
+            Some(wild) => &pattern[..pattern[..wild].rfind('/')?],
+        };
+        // The whole file system is never meant: `write_outside` says that.
+        let root = normalise(Path::new(fixed));
+        (root.components().count() > 1).then_some(root)
+    }
     pub(crate) fn matches(&self, call: &ToolCall, reach: Reach) -> bool {
         if self.tool != "*" && self.tool != call.name() {
             return false;
@@ -122,4 +136,24 @@ fn normalise(path: &Path) -> PathBuf {
         }
     }
     clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_absolute_patterns_of_writing_tools_have_a_root() {
+        let root =
+            |rule: &str| rule.parse::<Rule>().unwrap().write_root().map(|root| root.display().to_string());
+        assert_eq!(root("write(/data/out/*.csv)").as_deref(), Some("/data/out"));
+        assert_eq!(root("edit(/data/{a,b}/*)").as_deref(), Some("/data"));
+        assert_eq!(root("write(/data/one.txt)").as_deref(), Some("/data/one.txt"));
+        assert_eq!(root("write(/data/../etc/*)").as_deref(), Some("/etc"));
+        for none in
+            ["write", "write(docs/*)", "read(/data/*)", "bash(/bin/ls *)", "write(/*)", "write(/**)", "*"]
+        {
+            assert_eq!(root(none), None, "{none}");
+        }
+    }
 }
