@@ -1,7 +1,8 @@
 //! Content blocks: what a message is made of.
+use serde::de::{Error as _, MapAccess};
 use serde::{Deserialize, Serialize};
 
-use crate::open::{Open, Vocabulary, open_enum};
+use crate::open::{Open, Tagged, Vocabulary, fields, open_enum};
 
 /// Names of the block types that have a variant of their own.
 #[derive(Debug)]
@@ -12,7 +13,7 @@ impl Vocabulary for BlockVocabulary {
 }
 
 /// One piece of message content. The set is open: unknown types survive round trips.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "kebab-case", remote = "Self")]
 #[non_exhaustive]
 pub enum Block {
@@ -40,7 +41,37 @@ pub enum Block {
     Other(Open<BlockVocabulary>),
 }
 
-open_enum!(Block, BlockVocabulary);
+open_enum!(Block);
+
+#[derive(Deserialize)]
+struct TextFields {
+    text: String,
+}
+#[derive(Deserialize)]
+struct ReasoningFields {
+    text: String,
+    #[serde(default)]
+    replay: Option<serde_json::Value>,
+}
+impl Tagged for Block {
+    type Vocabulary = BlockVocabulary;
+    fn known<'de, A: MapAccess<'de>>(name: &'static str, rest: A) -> Result<Self, A::Error> {
+        Ok(match name {
+            "text" => Self::Text { text: fields::<TextFields, A>(rest)?.text },
+            "reasoning" => {
+                let ReasoningFields { text, replay } = fields(rest)?;
+                Self::Reasoning { text, replay }
+            }
+            "image" => Self::Image(fields(rest)?),
+            "tool-call" => Self::ToolCall(fields(rest)?),
+            "tool-result" => Self::ToolResult(fields(rest)?),
+            other => return Err(A::Error::unknown_variant(other, BlockVocabulary::KNOWN)),
+        })
+    }
+    fn open(open: Open<BlockVocabulary>) -> Self {
+        Self::Other(open)
+    }
+}
 
 impl Block {
     /// A text block.

@@ -1,9 +1,10 @@
 //! Messages: identified, sourced, immutable once made.
+use serde::de::{Error as _, IgnoredAny, MapAccess};
 use serde::{Deserialize, Serialize};
 
 use crate::block::{Block, ToolResultBlock};
 use crate::id::MessageId;
-use crate::open::{Open, Vocabulary, open_enum};
+use crate::open::{Open, Tagged, Vocabulary, fields, open_enum};
 
 /// Who speaks. Tool results travel as user messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +27,7 @@ impl Vocabulary for SourceVocabulary {
 }
 
 /// Where a message came from. The set is open.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", remote = "Self")]
 #[non_exhaustive]
 pub enum MessageSource {
@@ -59,7 +60,49 @@ pub enum MessageSource {
     #[serde(skip)]
     Other(Open<SourceVocabulary>),
 }
-open_enum!(MessageSource, SourceVocabulary);
+open_enum!(MessageSource);
+
+#[derive(Deserialize)]
+struct PluginFields {
+    plugin: String,
+    #[serde(default)]
+    form: Option<ContextForm>,
+}
+#[derive(Deserialize)]
+struct ModelFields {
+    provider: String,
+    model: String,
+    #[serde(default)]
+    replay_state: Option<serde_json::Value>,
+}
+#[derive(Deserialize)]
+struct ToolFields {
+    call_id: String,
+}
+impl Tagged for MessageSource {
+    type Vocabulary = SourceVocabulary;
+    fn known<'de, A: MapAccess<'de>>(name: &'static str, rest: A) -> Result<Self, A::Error> {
+        Ok(match name {
+            "user" => {
+                fields::<IgnoredAny, A>(rest)?;
+                Self::User
+            }
+            "plugin" => {
+                let PluginFields { plugin, form } = fields(rest)?;
+                Self::Plugin { plugin, form }
+            }
+            "model" => {
+                let ModelFields { provider, model, replay_state } = fields(rest)?;
+                Self::Model { provider, model, replay_state }
+            }
+            "tool" => Self::Tool { call_id: fields::<ToolFields, A>(rest)?.call_id },
+            other => return Err(A::Error::unknown_variant(other, SourceVocabulary::KNOWN)),
+        })
+    }
+    fn open(open: Open<SourceVocabulary>) -> Self {
+        Self::Other(open)
+    }
+}
 
 /// What kind of context a plugin's message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,8 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::Error as _;
+use serde::de::value::{MapAccessDeserializer, MapDeserializer};
+use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -71,10 +72,25 @@ impl<'de, V: Vocabulary> Deserialize<'de> for Open<V> {
     }
 }
 
-/// Reads and writes an enum with a variant `Other(Open<…>)`. The enum derives its known variants with
-/// `#[serde(remote = "Self")]`; the tag decides between the two, so that an error names what is wrong with a known one.
+/// An enum with a variant `Other(Open<…>)`: how its other variants are read.
+pub(crate) trait Tagged: Sized {
+    /// The names of those variants.
+    type Vocabulary: Vocabulary;
+    /// Reads the variant with this name from the fields that are left when the tag is taken.
+    fn known<'de, A: MapAccess<'de>>(name: &'static str, fields: A) -> Result<Self, A::Error>;
+    /// Takes in what has another name.
+    fn open(open: Open<Self::Vocabulary>) -> Self;
+}
+
+/// Reads the fields of a variant.
+pub(crate) fn fields<'de, T: Deserialize<'de>, A: MapAccess<'de>>(fields: A) -> Result<T, A::Error> {
+    T::deserialize(MapAccessDeserializer::new(fields))
+}
+
+/// Serde for an enum that is [`Tagged`] and derives the writing of its known variants with
+/// `#[serde(remote = "Self")]`.
 macro_rules! open_enum {
-    ($name:ident, $vocabulary:ty) => {
+    ($name:ident) => {
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self {
@@ -85,34 +101,57 @@ macro_rules! open_enum {
         }
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                match $crate::open::tagged::<$vocabulary, D>(deserializer)? {
-                    $crate::open::Tagged::Known(name, known) => Self::deserialize(known).map_err(|error| {
-                        let tag = <$vocabulary as $crate::open::Vocabulary>::TAG;
-                        serde::de::Error::custom(format!("malformed value of {tag} `{name}`: {error}"))
-                    }),
-                    $crate::open::Tagged::Open(open) => Ok(Self::Other(open)),
-                }
+                deserializer.deserialize_map($crate::open::ByTag::<Self>::default())
             }
         }
     };
 }
 pub(crate) use open_enum;
 
-/// What a tag decides.
-pub(crate) enum Tagged<V: Vocabulary> {
-    /// A known name, with the whole object.
-    Known(&'static str, Value),
-    /// Anything else.
-    Open(Open<V>),
+/// Reads a [`Tagged`] enum. The tag decides between its variants and `Other`, so that an error names what is wrong
+/// with a known one.
+pub(crate) struct ByTag<T>(PhantomData<fn() -> T>);
+
+impl<T> Default for ByTag<T> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
 }
 
-pub(crate) fn tagged<'de, V: Vocabulary, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Tagged<V>, D::Error> {
-    let fields = Map::<String, Value>::deserialize(deserializer)?;
-    let name = fields.get(V::TAG).and_then(Value::as_str);
-    match V::KNOWN.iter().find(|known| name == Some(known)) {
-        Some(known) => Ok(Tagged::Known(known, Value::Object(fields))),
-        None => fields.try_into().map(Tagged::Open).map_err(D::Error::custom),
+impl<'de, T: Tagged> Visitor<'de> for ByTag<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an object with a string `{}`", T::Vocabulary::TAG)
     }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
+        let mut fields = Map::new();
+        if let Some((key, value)) = map.next_entry::<String, Value>()? {
+            // What this program writes has its tag first; then the rest is read as it comes.
+            if let Some(name) = known::<T>(&key, &value) {
+                return T::known(name, map).map_err(|error| malformed::<T, _>(name, &error));
+            }
+            fields.insert(key, value);
+        }
+        while let Some((key, value)) = map.next_entry::<String, Value>()? {
+            fields.insert(key, value);
+        }
+        let tag = T::Vocabulary::TAG;
+        match fields.get(tag).and_then(|value| known::<T>(tag, value)) {
+            Some(name) => {
+                fields.shift_remove(tag);
+                let rest = MapDeserializer::<_, serde_json::Error>::new(fields.into_iter());
+                T::known(name, rest).map_err(|error| malformed::<T, _>(name, &error))
+            }
+            None => fields.try_into().map(T::open).map_err(A::Error::custom),
+        }
+    }
+}
+
+fn known<T: Tagged>(key: &str, value: &Value) -> Option<&'static str> {
+    let name = value.as_str().filter(|_| key == T::Vocabulary::TAG)?;
+    T::Vocabulary::KNOWN.iter().find(|known| **known == name).copied()
+}
+fn malformed<T: Tagged, E: serde::de::Error>(name: &str, error: &dyn fmt::Display) -> E {
+    E::custom(format!("malformed value of {} `{name}`: {error}", T::Vocabulary::TAG))
 }

@@ -12,9 +12,12 @@ use harness_session_persistence::{
 use crate::config::JsonlConfig;
 use crate::layout::{Layout, io};
 use crate::list::{latest, list};
-use crate::opening::{lock, open};
+use crate::opening::{self, lock};
 use crate::stored_log::StoredLog;
 use crate::writer::JsonlWriter;
+
+/// Longest log, in bytes, that is made sense of where it is asked for: some milliseconds of work.
+const READ_IN_PLACE: usize = 4 << 20;
 
 /// Sessions as JSON lines under one folder.
 #[derive(Debug, Clone)]
@@ -43,8 +46,18 @@ impl SessionPersistence for JsonlPersistence {
         .await
     }
     async fn open(&self, id: SessionId, known: &KnownTypes) -> Result<Opened, PersistenceError> {
-        let (layout, known) = (Arc::clone(&self.0), known.clone());
-        let opened = blocking(move || open(&layout, id, &known)).await?;
+        let layout = Arc::clone(&self.0);
+        let log = blocking(move || opening::read(&layout, id)).await?;
+        // Handing a short log to a thread costs more than reading it: what a thread allocates, glibc gets from the
+        // system page by page. A long one must not hold up whoever else runs here.
+        let log = if log.len() <= READ_IN_PLACE {
+            opening::check(&self.0, id, known, log)?
+        } else {
+            let (layout, known) = (Arc::clone(&self.0), known.clone());
+            blocking(move || opening::check(&layout, id, &known, log)).await?
+        };
+        let layout = Arc::clone(&self.0);
+        let opened = blocking(move || opening::mend(&layout, id, log)).await?;
         let writer = Box::new(JsonlWriter::open(opened.log));
         Ok(Opened { header: opened.header, events: opened.events, repairs: opened.repairs, writer })
     }

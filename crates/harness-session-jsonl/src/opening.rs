@@ -44,21 +44,53 @@ pub(crate) fn lock(layout: &Layout, id: SessionId) -> Result<(Lease, File), Pers
     }
 }
 
-/// Opens for writing. A refused log is left as it is.
-pub(crate) fn open(
+/// A locked log and what stands in it.
+pub(crate) struct ReadLog {
+    lease: Lease,
+    file: File,
+    bytes: Vec<u8>,
+}
+impl ReadLog {
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+/// Opens for writing, locks and reads. To be followed by [`check`] and [`mend`].
+pub(crate) fn read(layout: &Layout, id: SessionId) -> Result<ReadLog, PersistenceError> {
+    let (lease, mut file) = lock(layout, id)?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(io("read", &layout.log(id)))?;
+    Ok(ReadLog { lease, file, bytes })
+}
+
+/// A log that may be mended and written.
+pub(crate) struct CheckedLog {
+    read: ReadLog,
+    stored: StoredLog,
+    closers: Vec<Arc<Event>>,
+    closed: Option<RepairNote>,
+}
+
+/// Makes sense of what was read. Touches no file: a refused log is left as it is.
+pub(crate) fn check(
     layout: &Layout,
     id: SessionId,
     known: &KnownTypes,
-) -> Result<OpenedLog, PersistenceError> {
-    let (lease, mut file) = lock(layout, id)?;
-    let path = layout.log(id);
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(io("read", &path))?;
-    let stored = StoredLog::parse(&bytes, &path.display().to_string(), id)?;
-    let StoredLog { header, mut events, notes: mut repairs, positions, end, terminated } = stored;
-    let (closers, closed) =
-        check_log(&header, &events, known, &path.display().to_string(), |index| positions[index])?;
+    read: ReadLog,
+) -> Result<CheckedLog, PersistenceError> {
+    let location = layout.log(id).display().to_string();
+    let stored = StoredLog::parse(&read.bytes, &location, id)?;
+    let position = |index: usize| stored.positions[index];
+    let (closers, closed) = check_log(&stored.header, &stored.events, known, &location, position)?;
+    Ok(CheckedLog { read, stored, closers, closed })
+}
 
+/// Sets a fragment aside and closes an open turn.
+pub(crate) fn mend(layout: &Layout, id: SessionId, log: CheckedLog) -> Result<OpenedLog, PersistenceError> {
+    let CheckedLog { read: ReadLog { lease, file, bytes }, stored, closers, closed } = log;
+    let StoredLog { header, mut events, notes: mut repairs, end, terminated, .. } = stored;
+    let path = layout.log(id);
     let fragment = &bytes[end..];
     if !fragment.is_empty() {
         let aside = set_aside(layout, &path, count(end), fragment)?;

@@ -216,6 +216,7 @@ pub struct AssistantMessage {
 
 /// Data of `tool/call`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "ToolCallFields")]
 pub struct ToolCall {
     /// Where it happened.
     #[serde(flatten)]
@@ -233,8 +234,28 @@ pub struct ToolCall {
     pub rewritten_by: Vec<String>,
 }
 
+/// As stored. A flattened field would make serde buffer the whole object first.
+#[derive(Deserialize)]
+struct ToolCallFields {
+    turn: u32,
+    step: u32,
+    position: u32,
+    call_id: String,
+    name: String,
+    arguments: String,
+    #[serde(default)]
+    rewritten_by: Vec<String>,
+}
+impl From<ToolCallFields> for ToolCall {
+    fn from(fields: ToolCallFields) -> Self {
+        let ToolCallFields { turn, step, position, call_id, name, arguments, rewritten_by } = fields;
+        Self { at: Step { turn, step }, position, call_id, name, arguments, rewritten_by }
+    }
+}
+
 /// Data of `tool/result`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "ToolResultFields")]
 pub struct ToolResult {
     /// Where it happened.
     #[serde(flatten)]
@@ -249,6 +270,25 @@ pub struct ToolResult {
     /// Facts for displays; never shown to the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<serde_json::Value>,
+}
+
+/// As stored.
+#[derive(Deserialize)]
+struct ToolResultFields {
+    turn: u32,
+    step: u32,
+    position: u32,
+    message: Arc<Message>,
+    #[serde(default)]
+    error: Option<ToolError>,
+    #[serde(default)]
+    meta: Option<serde_json::Value>,
+}
+impl From<ToolResultFields> for ToolResult {
+    fn from(fields: ToolResultFields) -> Self {
+        let ToolResultFields { turn, step, position, message, error, meta } = fields;
+        Self { at: Step { turn, step }, position, message, error, meta }
+    }
 }
 
 /// Identity of a failed tool call.

@@ -11,8 +11,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::body::{AssistantMessage, Body, Step};
+use crate::envelope::{Data, Envelope};
 use crate::event::{Event, Seq, SurfaceOp};
 use crate::header::{FORMAT_VERSION, SessionHeader};
+use crate::packed::ChunkRun;
 use crate::plugin_event::PluginData;
 
 /// Which of the two forms to write.
@@ -47,25 +49,24 @@ pub enum DecodeError {
     MissingChunks(Step),
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)] // a key that this build would drop on copying is refused, never lost
-struct Envelope<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Cow<'a, str>,
+/// What [`Envelope`] reads.
+#[derive(Serialize)]
+struct Written<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
     seq: Seq,
     time: i64,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     required: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     surface: Option<SurfaceOp>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    sources: Option<Cow<'a, [Seq]>>,
-    #[serde(borrow)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sources: Option<&'a [Seq]>,
     data: &'a RawValue,
 }
 
 #[derive(Serialize, Deserialize)]
-struct StoredMessage<'a> {
+pub(crate) struct StoredMessage<'a> {
     id: MessageId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     content: Option<Cow<'a, [Block]>>,
@@ -73,7 +74,7 @@ struct StoredMessage<'a> {
 }
 
 #[derive(Serialize, Deserialize)]
-struct StoredAssistant<'a> {
+pub(crate) struct StoredAssistant<'a> {
     turn: u32,
     step: u32,
     attempt: u32,
@@ -139,13 +140,13 @@ pub fn encode_event(event: &Event, form: Form) -> Result<String, serde_json::Err
         Body::SessionResumed(data) => raw(data)?,
         Body::Plugin(data) => Cow::Borrowed(data.raw()),
     };
-    serde_json::to_string(&Envelope {
-        kind: event.body.type_name().into(),
+    serde_json::to_string(&Written {
+        kind: event.body.type_name(),
         seq: event.seq,
         time: event.time,
         required: matches!(&event.body, Body::Plugin(data) if data.required()),
         surface: event.surface,
-        sources: event.sources.as_deref().map(Cow::Borrowed),
+        sources: event.sources.as_deref(),
         data: &data,
     })
 }
@@ -180,47 +181,27 @@ pub struct Decoder {
 impl Decoder {
     /// Reads the next line. Both forms are accepted, mixed as well.
     pub fn decode(&mut self, line: &str) -> Result<Event, DecodeError> {
-        let envelope: Envelope<'_> = serde_json::from_str(line)?;
-        let text = envelope.data.get();
-        let body = match &*envelope.kind {
-            "turn/start" => Body::TurnStart(serde_json::from_str(text)?),
-            "turn/end" => Body::TurnEnd(serde_json::from_str(text)?),
-            "step/start" => Body::StepStart(serde_json::from_str(text)?),
-            "step/end" => Body::StepEnd(serde_json::from_str(text)?),
-            "user/message" => Body::UserMessage(serde_json::from_str(text)?),
-            "assistant/chunks" => Body::AssistantChunks(self.chunks(text)?),
-            "assistant/message" => Body::AssistantMessage(self.assistant(text)?),
-            "tool/call" => Body::ToolCall(serde_json::from_str(text)?),
-            "tool/result" => Body::ToolResult(serde_json::from_str(text)?),
-            "request/header" => Body::RequestHeader(Arc::new(serde_json::from_str(text)?)),
-            "request/context" => Body::RequestContext(serde_json::from_str(text)?),
-            "agent/inbox/spliced" => Body::InboxSpliced(serde_json::from_str(text)?),
-            "agent/parked" => Body::AgentParked(serde_json::from_str(text)?),
-            "session/resumed" => Body::SessionResumed(serde_json::from_str(text)?),
-            name => Body::Plugin(PluginData::unknown(name, envelope.required, envelope.data.to_owned())),
+        let Envelope { kind, seq, time, required, surface, sources, data } = serde_json::from_str(line)?;
+        let body = match data {
+            Data::Whole(body) => body,
+            Data::Chunks(run) => Body::AssistantChunks(self.chunks(run)),
+            Data::Assistant(stored) => Body::AssistantMessage(self.assistant(stored)?),
+            Data::Unknown(raw) => Body::Plugin(PluginData::unknown(&kind, required, raw.to_owned())),
         };
-        Ok(Event {
-            seq: envelope.seq,
-            time: envelope.time,
-            body,
-            surface: envelope.surface,
-            sources: envelope.sources.map(Cow::into_owned),
-        })
+        Ok(Event { seq, time, body, surface, sources })
     }
 
-    fn chunks(&mut self, text: &str) -> Result<crate::packed::ChunkRun, DecodeError> {
-        let run: crate::packed::ChunkRun = serde_json::from_str(text)?;
+    fn chunks(&mut self, run: ChunkRun) -> ChunkRun {
         if !self.attempt.as_ref().is_some_and(|(at, attempt, _)| (*at, *attempt) == (run.at, run.attempt)) {
             self.attempt = Some((run.at, run.attempt, Assembler::default()));
         }
         if let Some((_, _, assembler)) = &mut self.attempt {
             run.assemble(assembler);
         }
-        Ok(run)
+        run
     }
 
-    fn assistant(&mut self, text: &str) -> Result<AssistantMessage, DecodeError> {
-        let data: StoredAssistant<'_> = serde_json::from_str(text)?;
+    fn assistant(&mut self, data: StoredAssistant<'_>) -> Result<AssistantMessage, DecodeError> {
         let at = Step { turn: data.turn, step: data.step };
         let held = self.attempt.take().filter(|(step, attempt, _)| (*step, *attempt) == (at, data.attempt));
         let from_chunks = data.message.content.is_none();

@@ -5,6 +5,7 @@ mod body;
 mod clock;
 mod codec;
 mod derivation;
+mod envelope;
 mod event;
 mod gate;
 mod grammar;

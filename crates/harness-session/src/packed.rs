@@ -7,6 +7,7 @@ use crate::vlq;
 
 /// Data of `assistant/chunks`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "ChunkRunFields")]
 pub struct ChunkRun {
     /// Where it happened.
     #[serde(flatten)]
@@ -19,6 +20,23 @@ pub struct ChunkRun {
     pub gaps: String,
     /// The chunks.
     pub items: Vec<PackedItem>,
+}
+
+/// As stored. A flattened field would make serde buffer the whole object first.
+#[derive(Deserialize)]
+struct ChunkRunFields {
+    turn: u32,
+    step: u32,
+    attempt: u32,
+    started: i64,
+    gaps: String,
+    items: Vec<PackedItem>,
+}
+impl From<ChunkRunFields> for ChunkRun {
+    fn from(fields: ChunkRunFields) -> Self {
+        let ChunkRunFields { turn, step, attempt, started, gaps, items } = fields;
+        Self { at: Step { turn, step }, attempt, started, gaps, items }
+    }
 }
 
 /// One or more chunks. Deltas of one block that follow each other share an item.

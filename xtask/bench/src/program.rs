@@ -107,7 +107,9 @@ pub(crate) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
         if entry.metadata()?.is_dir() {
             copy_folder(&entry.path(), &target)?;
         } else {
-            fs::copy(entry.path(), target)?;
+            fs::copy(entry.path(), &target)?;
+            // What was there before a run is on the device; writing it there is no part of the run.
+            fs::File::open(&target)?.sync_all()?;
         }
     }
     Ok(())
