@@ -51,6 +51,7 @@ pub(super) const LAYERS: &[(&str, Kind)] = &[
     ("harness-tool-bash", Consumer),
     ("harness-tool-fs", Consumer),
     ("harness-config", Primitive),
+    ("harness-hooks", Primitive),
     ("harness-http", Primitive),
     ("harness-llm-chat-completions", Primitive),
     ("harness-llm-mock", Primitive),
