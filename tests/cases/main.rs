@@ -11,6 +11,7 @@ mod bad_input;
 mod cli;
 mod demo;
 mod files;
+mod hooks;
 mod hygiene;
 mod prefix;
 mod shell;

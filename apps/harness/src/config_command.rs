@@ -1,5 +1,6 @@
 //! `harness config`.
 use anyhow::Result;
+use harness_bundle::{hooks_config, trust_hooks};
 use harness_config::{Config, Environment, Paths, Trust, project_root};
 
 use crate::args::ConfigCommand;
@@ -31,11 +32,19 @@ fn trust(cwd: Option<&std::path::Path>, environment: &Environment, output: &Outp
     let paths = Paths::resolve(environment)?;
     let root = project_root(&working_folder(cwd)?, &paths);
     let mut trust = Trust::load(&paths.trust_file)?;
+    let settings_found = Config::trust_project(&root, &mut trust)?;
+    let config = settings(environment, &paths, &root, output)?;
+    let hooks = trust_hooks(&hooks_config(&config, environment, &paths)?, &root)?;
     anyhow::ensure!(
-        Config::trust_project(&root, &mut trust)?,
-        "{} has no .harness/config.toml to trust",
+        settings_found || !hooks.is_empty(),
+        "{} has no .harness/config.toml and no hooks to trust",
         root.display()
     );
-    output.talk(&format!("harness: the settings of {} are trusted as they are now", root.display()));
+    if settings_found {
+        output.talk(&format!("harness: the settings of {} are trusted as they are now", root.display()));
+    }
+    for file in hooks {
+        output.talk(&format!("harness: the hooks of {} are trusted as they are now", file.display()));
+    }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Drives one prompt through an agent and shows it.
 use std::sync::Arc;
 
-use harness_agent::{Agent, AgentFailed, InboxPolicy};
+use harness_agent::{Agent, AgentFailed, AgentNotice, InboxPolicy};
 use harness_llm::Message;
 use harness_session::{AbortCause, SessionEvent};
 use harness_session_persistence::{StorageFailed, StorageRecovered};
@@ -49,6 +49,10 @@ pub(crate) async fn drive(
     let notes = sender.clone();
     handles.push(agent.ctx().on::<StorageRecovered>(move |_| {
         let _ = notes.send(Seen::Note("harness: the session is saved again".to_owned()));
+    }));
+    let notes = sender.clone();
+    handles.push(agent.ctx().on::<AgentNotice>(move |notice| {
+        let _ = notes.send(Seen::Note(format!("harness: {}", notice.text)));
     }));
     let unsaved = Arc::new(std::sync::Mutex::new(None));
     let (notes, kept) = (sender, Arc::clone(&unsaved));

@@ -1,6 +1,6 @@
 //! What a run came to, read from the log.
 use harness_llm::{Failure, Usage};
-use harness_session::{Body, LogView, Seq, TurnEndReason};
+use harness_session::{AbortCause, Body, LogView, Seq, TurnEndReason};
 use serde::Serialize;
 
 use crate::exit::Exit;
@@ -48,6 +48,9 @@ impl Summary {
                 problem(unsaved.code.as_str(), unsaved.message.clone())
             }
             Some(TurnEndReason::Error { failure }) => problem(failure.code.as_str(), failure.message.clone()),
+            Some(TurnEndReason::Aborted { cause: AbortCause::Hook { reason } }) => {
+                problem("STOPPED", format!("a hook stopped the turn: {reason}"))
+            }
             Some(TurnEndReason::Aborted { .. }) => problem("ABORTED", "the turn was cancelled".to_owned()),
             Some(TurnEndReason::Blocked { reason }) => {
                 problem("BLOCKED", reason.clone().unwrap_or_else(|| "a policy blocked the prompt".to_owned()))
@@ -67,9 +70,12 @@ impl Summary {
         match self.reason {
             _ if self.unsaved.is_some() => Exit::Failed,
             Some(TurnEndReason::Completed) => Exit::Done,
-            Some(TurnEndReason::Blocked { .. } | TurnEndReason::MaxTokens | TurnEndReason::Budget { .. }) => {
-                Exit::Stopped
-            }
+            Some(
+                TurnEndReason::Blocked { .. }
+                | TurnEndReason::MaxTokens
+                | TurnEndReason::Budget { .. }
+                | TurnEndReason::Aborted { cause: AbortCause::Hook { .. } },
+            ) => Exit::Stopped,
             _ => Exit::Failed,
         }
     }

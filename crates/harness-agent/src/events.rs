@@ -222,6 +222,20 @@ impl Event for AgentFailed {
 }
 impl Notice for AgentFailed {}
 
+/// `agent/notice`: something that the person should know and that is no failure of the turn: a plugin's warning, or
+/// what it was asked to pass on.
+#[derive(Debug, Clone)]
+pub struct AgentNotice {
+    /// The agent's identity.
+    pub agent: SessionId,
+    /// One text for people.
+    pub text: String,
+}
+impl Event for AgentNotice {
+    const NAME: &'static str = "agent/notice";
+}
+impl Notice for AgentNotice {}
+
 /// `agent/disposed`: the agent is gone. Paired with every `agent/created`.
 #[derive(Debug, Clone)]
 pub struct AgentDisposed {

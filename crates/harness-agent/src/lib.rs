@@ -14,7 +14,7 @@ pub use agent::{Agent, AgentOptions, AgentStatus, Delivery, InboxPolicy};
 pub use control::{Control, Next};
 pub use error::{AgentError, ListenerError};
 pub use events::{
-    AgentCreated, AgentDisposed, AgentFailed, AgentStatusChanged, InboxClaimed, InboxDiscarded,
+    AgentCreated, AgentDisposed, AgentFailed, AgentNotice, AgentStatusChanged, InboxClaimed, InboxDiscarded,
     InboxInserted, PreStep, PreStepDecision, RequestConfig, RequestErrorDecision, RequestFailed,
     SessionStart, SessionStartSource, TurnStopping,
 };

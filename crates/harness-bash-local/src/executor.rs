@@ -1,6 +1,7 @@
 //! The executor.
 
 use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -66,7 +67,7 @@ impl LocalBash {
     fn spec(&self, request: &RunRequest, shell: &Shell) -> ProcessSpec {
         let mut spec = ProcessSpec::new(&shell.path, &request.cwd)
             // After `--` a command may start with a dash.
-            .args(["-c", "--", &request.command])
+            .args([OsString::from("-c"), "--".into(), with_setup(request)])
             .env(self.environment.iter().cloned().chain([("PWD".into(), request.cwd.clone().into())]))
             .merge_stderr()
             .timeout(self.info.effective_timeout(request));
@@ -129,6 +130,28 @@ impl BashExecutor for LocalBash {
         result.output = output(outcome.stdout);
         Ok(result)
     }
+}
+
+/// The command after its setup files, each of which is read by the same shell.
+fn with_setup(request: &RunRequest) -> OsString {
+    let mut text = OsString::new();
+    for file in &request.setup {
+        let mut quoted = Vec::new();
+        for byte in file.as_os_str().as_bytes() {
+            match byte {
+                b'\'' => quoted.extend(br"'\''"),
+                byte => quoted.push(*byte),
+            }
+        }
+        let quoted = OsString::from_vec(quoted);
+        text.push("[ -r '");
+        text.push(&quoted);
+        text.push("' ] && . '");
+        text.push(quoted);
+        text.push("'\n");
+    }
+    text.push(&request.command);
+    text
 }
 
 fn output(captured: CapturedOutput) -> RunOutput {

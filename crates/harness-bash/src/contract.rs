@@ -57,6 +57,10 @@ async fn fresh_shells(executor: &dyn BashExecutor, folder: &Path) {
     run(executor, RunRequest::new("LEFT_BEHIND=1; export LEFT_BEHIND; cd /", folder)).await;
     assert_eq!(text(executor, folder, "echo \"[$LEFT_BEHIND]\"").await, "[]\n", "no variable survives");
     assert_ne!(text(executor, folder, "pwd -P").await, "/\n", "each command starts in its own directory");
+    run(executor, RunRequest::new("echo 'export SET_UP=yes' > \"it's set.sh\"", folder)).await;
+    let mut prepared = RunRequest::new("echo \"[$SET_UP]\"", folder);
+    prepared.setup = vec![folder.join("absent.sh"), folder.join("it's set.sh")];
+    assert_eq!(run(executor, prepared).await.output.text, "[yes]\n", "setup files are read first");
 }
 
 async fn surroundings(executor: &dyn BashExecutor, folder: &Path) {

@@ -16,12 +16,21 @@ pub struct RunRequest {
     pub timeout: Option<Duration>,
     /// Bytes of output in the result, for callers that want fewer than the executor gives.
     pub output_cap_bytes: Option<usize>,
+    /// Files of shell text that the command's own shell reads first, such as exports. One that cannot be read is
+    /// skipped.
+    pub setup: Vec<PathBuf>,
 }
 
 impl RunRequest {
     /// A command with the executor's timeout and output cap.
     pub fn new(command: impl Into<String>, cwd: impl Into<PathBuf>) -> Self {
-        Self { command: command.into(), cwd: cwd.into(), timeout: None, output_cap_bytes: None }
+        Self {
+            command: command.into(),
+            cwd: cwd.into(),
+            timeout: None,
+            output_cap_bytes: None,
+            setup: Vec::new(),
+        }
     }
 
     /// Sets the timeout.

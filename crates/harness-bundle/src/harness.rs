@@ -11,6 +11,7 @@ use harness_config::{Config, Environment, Paths, project_root};
 use harness_fs::FileSystem;
 use harness_fs_local::FsLocal;
 use harness_fs_policy::FsPolicy;
+use harness_hooks_claude::HooksClaude;
 use harness_kernel::{App, Ctx, Running, Service};
 use harness_llm::{CallConfig, LlmPlugin};
 use harness_llm_openai::LlmOpenAi;
@@ -27,6 +28,7 @@ use harness_tool_schema::ToolSchema;
 use harness_tools::ToolsPlugin;
 
 use crate::error::BundleError;
+use crate::hooks::hooks_config;
 use crate::providers::{Providers, resolve};
 use crate::settings::{
     AgentSettings, BashSection, DurabilitySetting, FsPolicySection, HttpSettings, ModelSettings,
@@ -91,6 +93,7 @@ impl Harness {
             .with(ToolSchema)
             .with(permissions)
             .with(ApprovalLog)
+            .with(HooksClaude { config: hooks_config(config, environment, paths)? })
             .with(BashLocal { config: shell })
             .with(ToolBash)
             .with(FsLocal)

@@ -4,6 +4,7 @@
 mod catalog;
 mod error;
 mod harness;
+mod hooks;
 mod instructions;
 mod prompt;
 mod providers;
@@ -13,6 +14,7 @@ mod surroundings;
 pub use catalog::{Catalog, catalog};
 pub use error::BundleError;
 pub use harness::{Harness, OpenedAgent};
+pub use hooks::{hooks_config, trust_hooks};
 pub use settings::{
     AgentSettings, BashSection, DurabilitySetting, FsPolicySection, HttpSettings, ModelSettings,
     PermissionSection, ProviderSettings, ProvidersSettings, SessionSettings, sections,

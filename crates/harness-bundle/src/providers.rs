@@ -66,7 +66,7 @@ fn route(name: &str, set: ProviderSettings, http: &HttpConfig, environment: &Env
     Some(Route { config, default_model: set.default_model.or_else(|| model.map(str::to_owned)) })
 }
 
-fn transport(settings: &HttpSettings) -> HttpConfig {
+pub(crate) fn transport(settings: &HttpSettings) -> HttpConfig {
     let mut http = HttpConfig::default();
     if let Some(seconds) = settings.connect_timeout {
         http.connect_timeout = Duration::from_secs(seconds);

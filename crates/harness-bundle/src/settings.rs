@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use harness_bash_local::BashLimits;
 use harness_config::{ConfigBuilder, ProjectKeys, Section};
 use harness_fs_policy::FsPolicyConfig;
+use harness_hooks_claude::HooksSettings;
 use harness_permissions::PermissionsConfig;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -157,4 +158,5 @@ pub fn sections(builder: ConfigBuilder) -> ConfigBuilder {
         .section::<PermissionSection>()
         .section::<BashSection>()
         .section::<FsPolicySection>()
+        .section::<HooksSettings>()
 }

@@ -48,6 +48,8 @@ pub enum Purpose {
     Compaction,
     /// A title for the session.
     Title,
+    /// A question of a hook.
+    Hook,
 }
 
 /// A complete request. Immutable: listeners around the stream see it but cannot change it.

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use harness_bash::{BashExecutor, RunRequest, RunResult};
+use harness_bash::{BashExecutor, RunRequest, RunResult, SetupFiles};
 use harness_llm::Block;
 use harness_tools::{Tool, ToolFailure, ToolFailureCode, ToolRun};
 use schemars::JsonSchema;
@@ -97,6 +97,9 @@ impl Tool for Bash {
         let mut request = RunRequest::new(input.command, run.cwd());
         if let Some(timeout) = input.timeout_ms {
             request = request.timeout(Duration::from_millis(timeout));
+        }
+        for setup in run.ctx().state_chain::<SetupFiles>() {
+            request = setup.apply(request);
         }
         let result = self.0.run(request, run.cancel_token().clone()).await.map_err(|error| {
             let source =

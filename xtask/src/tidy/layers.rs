@@ -50,6 +50,7 @@ pub(super) const LAYERS: &[(&str, Kind)] = &[
     ("harness-tool-schema", Implementation),
     ("harness-tool-bash", Consumer),
     ("harness-tool-fs", Consumer),
+    ("harness-hooks-claude", Bridge),
     ("harness-config", Primitive),
     ("harness-hooks", Primitive),
     ("harness-http", Primitive),
