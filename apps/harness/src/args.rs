@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use harness_session::SessionId;
 
+use crate::hooks_args::HooksCommand;
+
 /// A coding agent for the terminal.
 #[derive(Debug, Parser)]
 #[command(name = "harness", version, about, max_term_width = 100, disable_help_subcommand = true)]
@@ -25,6 +27,11 @@ pub(crate) enum Command {
     Config {
         #[command(subcommand)]
         command: ConfigCommand,
+    },
+    /// Look at hooks, try them, and serve them to other programs
+    Hooks {
+        #[command(subcommand)]
+        command: HooksCommand,
     },
     /// Watch the agent mend a failing test, with a scripted model: no key, no network
     Demo(DemoArgs),

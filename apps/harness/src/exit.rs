@@ -10,6 +10,8 @@ pub(crate) enum Exit {
     Failed,
     /// The command line is not legal.
     Usage,
+    /// A hook said no: the code that hooks themselves use.
+    Denied,
     /// The turn stopped before its task was done: blocked, a budget, the output limit.
     Stopped,
     /// A signal or a closed standard output: 128 and the signal's number.
@@ -23,7 +25,7 @@ impl Exit {
         match self {
             Self::Done => 0,
             Self::Failed => 1,
-            Self::Usage => 2,
+            Self::Usage | Self::Denied => 2,
             Self::Stopped => 3,
             Self::Signal(number) => 128u8.saturating_add(number),
         }

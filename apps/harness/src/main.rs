@@ -10,6 +10,9 @@ mod demo_script;
 mod drive;
 mod envelope;
 mod exit;
+mod hooks;
+mod hooks_args;
+mod hooks_serve;
 mod logging;
 mod mock;
 mod output;
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
             Command::Run(args) => run::run(args, &environment, &output).await,
             Command::Sessions { command } => sessions::run(command, &environment, &output).await,
             Command::Config { command } => config_command::run(command, &environment, &output),
+            Command::Hooks { command } => hooks::run(command, &environment, &output).await,
             Command::Demo(args) => demo::run(args, &environment, &output).await,
             Command::MockLlm(args) => mock::run(args, &output).await,
         };

@@ -161,6 +161,14 @@ impl Engine {
                 (if blocks { refusal(told) } else { Answer::default() }, Some(fault))
             }
         };
+        if self.reading.profile == Profile::Native {
+            if answer.update_input.is_some() {
+                warnings.push(format!("hook {}: a new input is not applied in this contract", hook.id));
+            }
+            if entry.condition.is_some() {
+                warnings.push(format!("hook {}: `if` is not looked at in this contract", hook.id));
+            }
+        }
         let outcome = RunOutcome {
             exit_code: attempt.exit_code,
             stderr: cut(&attempt.stderr),

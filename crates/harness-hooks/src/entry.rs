@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::condition::{Condition, ToolFacts};
 use crate::handler::{Handler, HandlerKind, OnError, Waiting};
-use crate::matcher::Matcher;
-use crate::{Dialect, HookEvent};
+use crate::matcher::{Matcher, MatcherStyle};
+use crate::{Dialect, HookEvent, Profile};
 
 /// Which kind of place a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -95,11 +95,26 @@ impl HookEntry {
         dispatched.iter().copied().find(|event| self.events.contains(event))
     }
     /// Whether it is for this subject and call. `if` rules hold on tool events only; on any other event a hook with
-    /// one never runs.
-    pub fn wants(&self, event: HookEvent, subjects: &[&str], tool: Option<ToolFacts<'_>>) -> bool {
+    /// one never runs. The native contract does not look at them, and reads the matchers of its own files and of
+    /// Claude's as lists of names.
+    pub fn wants(
+        &self,
+        event: HookEvent,
+        subjects: &[&str],
+        tool: Option<ToolFacts<'_>>,
+        profile: Profile,
+    ) -> bool {
         let subjects = if event.info().subject.is_some() { subjects } else { &[] };
-        self.matcher.matches(subjects)
-            && self.condition.as_ref().is_none_or(|rule| tool.is_some_and(|call| rule.holds(call)))
+        let holds = |rule: &Condition| tool.is_some_and(|call| rule.holds(call));
+        let literal =
+            profile == Profile::Native && matches!(self.origin.dialect, Dialect::Claude | Dialect::Native);
+        let fits = if literal {
+            let names = Matcher::parse(self.matcher_text.as_deref(), MatcherStyle::Literal);
+            names.is_ok_and(|matcher| matcher.matches(subjects))
+        } else {
+            self.matcher.matches(subjects)
+        };
+        fits && (profile == Profile::Native || self.condition.as_ref().is_none_or(holds))
     }
     /// What it is called in reports.
     pub fn reference(&self) -> HookRef {

@@ -10,8 +10,9 @@ use crate::{HookEvent, Profile};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Outcome {
-    /// The strongest decision; none where the event cannot be stopped.
-    #[serde(default)]
+    /// The strongest decision, `none` in JSON if there is none; never a refusal where the event cannot be stopped.
+    #[serde(default, with = "wire")]
+    #[schemars(with = "wire::Word")]
     pub decision: Option<Decision>,
     /// Why: the reasons of that strength, a blank line between them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,6 +50,49 @@ pub struct Outcome {
     /// Its reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw_reason: Option<String>,
+}
+
+/// A decision as one word, `none` included.
+mod wire {
+    use schemars::JsonSchema;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::answer::Decision;
+
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub(super) enum Word {
+        None,
+        Allow,
+        Ask,
+        Defer,
+        Deny,
+    }
+
+    #[expect(
+        clippy::ref_option,
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde passes the field by reference"
+    )]
+    pub(super) fn serialize<S: Serializer>(decision: &Option<Decision>, to: S) -> Result<S::Ok, S::Error> {
+        let word = match decision {
+            None => Word::None,
+            Some(Decision::Allow) => Word::Allow,
+            Some(Decision::Ask) => Word::Ask,
+            Some(Decision::Defer) => Word::Defer,
+            Some(Decision::Deny) => Word::Deny,
+        };
+        word.serialize(to)
+    }
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Decision>, D::Error> {
+        Ok(match Word::deserialize(from)? {
+            Word::None => None,
+            Word::Allow => Some(Decision::Allow),
+            Word::Ask => Some(Decision::Ask),
+            Word::Defer => Some(Decision::Defer),
+            Word::Deny => Some(Decision::Deny),
+        })
+    }
 }
 
 /// Folds the answers of one event.

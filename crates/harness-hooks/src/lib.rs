@@ -6,6 +6,7 @@
 )]
 
 mod answer;
+mod chat_oracle;
 mod codec;
 mod condition;
 mod diagnostic;
@@ -18,6 +19,7 @@ mod file;
 mod fold;
 mod handler;
 mod lint;
+mod listener;
 mod matcher;
 mod models;
 mod parse_handler;
@@ -32,6 +34,7 @@ mod shell_words;
 pub use answer::{
     Answer, Decision, HookOutput, LegacyDecision, OracleOutput, PermissionAnswer, SpecificOutput,
 };
+pub use chat_oracle::ChatOracle;
 pub use codec::{Ended, Reading, decode};
 pub use condition::{Condition, ConditionError, ToolFacts};
 pub use diagnostic::{Diagnostic, Severity};
@@ -45,6 +48,7 @@ pub use fold::{Outcome, fold};
 pub use handler::{
     CommandHandler, Handler, HandlerKind, OnError, OracleHandler, ProxyHandler, Waiting, WebhookHandler,
 };
+pub use listener::{Listener, Reply};
 pub use matcher::{Matcher, MatcherError, MatcherStyle};
 pub use models::{Oracle, Proxy, Question};
 pub use payload::{BatchedCall, Common, EventFields, Payload, ToolFields};

@@ -84,7 +84,7 @@ impl HookSet {
         let mut found: Vec<(&HookEntry, HookEvent)> = Vec::new();
         for entry in &self.entries {
             let Some(event) = entry.event_of(events) else { continue };
-            if !entry.wants(event, subjects, tool) {
+            if !entry.wants(event, subjects, tool, profile) {
                 continue;
             }
             let again = profile == Profile::Claude && found.iter().any(|(known, _)| known.repeats(entry));

@@ -13,6 +13,7 @@ mod script;
 mod server;
 mod step;
 mod token_usage;
+mod unstreamed;
 
 pub use error::MockError;
 pub use recorded::RecordedRequest;

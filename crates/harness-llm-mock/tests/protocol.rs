@@ -77,16 +77,23 @@ async fn the_models_are_listed_and_other_places_are_named() {
 }
 
 #[tokio::test]
-async fn a_request_for_something_else_than_a_stream_uses_up_no_reply() {
-    let server = start([txt("a")]).await;
-    for absent in ["\"stream\":null", "\"stream\":false", "\"xtream\":true"] {
+async fn a_request_without_a_stream_gets_the_text_as_one_object() {
+    let server = start([txt("a").pieces(["b"]), txt("c"), Reply::error(429, "slow down")]).await;
+    for (absent, content) in [("\"stream\":null", "ab"), ("\"xtream\":true", "c")] {
         let request = post("connection: close\r\n", &BODY.replace("\"stream\":true", absent));
         let (line, rest) = status(&server, &request).await;
-        assert_eq!(line, "HTTP/1.1 400 Bad Request", "{absent}");
-        assert!(rest.contains("only streams"), "{rest}");
+        assert_eq!(line, "HTTP/1.1 200 OK", "{absent}");
+        let body = rest.split("\r\n\r\n").last().unwrap();
+        let body: serde_json::Value = serde_json::from_str(body).unwrap();
+        assert_eq!(body["choices"][0]["message"]["content"], content);
+        assert_eq!(body["choices"][0]["finish_reason"], "stop");
     }
-    assert_eq!(status(&server, &last_chat()).await.0, "HTTP/1.1 200 OK");
-    assert_eq!(server.requests().len(), 1);
+    let request = post("connection: close\r\n", &BODY.replace("\"stream\":true", "\"stream\":false"));
+    assert_eq!(
+        status(&server, &request).await.0,
+        "HTTP/1.1 429 Too Many Requests",
+        "a whole reply is as it is"
+    );
 }
 
 #[tokio::test]

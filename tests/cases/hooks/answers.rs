@@ -169,3 +169,17 @@ fn a_message_for_the_person_and_unparsable_json_are_seen() {
     let results = logged(&rig, "hook/result");
     assert!(results.iter().any(|result| result["data"]["error"]["kind"] == "unparsable"), "{results:?}");
 }
+
+/// K9 through the binary: a prompt hook is answered by the model of the run.
+#[test]
+fn k09_a_prompt_hook_asks_the_model_of_the_run() {
+    let hooks = json!({ "PreToolUse": [{ "matcher": "Bash", "hooks": [
+        { "type": "prompt", "prompt": "May it? $ARGUMENTS", "continueOnBlock": true }]}]});
+    let verdict = r#"{"ok": false, "reason": "not on a Friday"}"#;
+    let [first, last] = one_command("touch ran");
+    let rig = hooked([first, txt(verdict), last], &hooks);
+    done(&rig.run("go"));
+    assert!(!rig.workspace().join("ran").exists());
+    assert!(rig.tool_result(3).contains("not on a Friday"), "{}", rig.tool_result(3));
+    assert!(rig.request(2).to_string().contains("touch ran"), "the question holds the payload");
+}

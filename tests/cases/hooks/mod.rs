@@ -2,6 +2,7 @@
 mod answers;
 mod around_turn;
 mod before_tool;
+mod cli;
 mod files;
 mod processes;
 

@@ -1,5 +1,5 @@
 //! K18 and the lints: broken entries disable themselves alone, with their place.
-use harness_hooks::{Dialect, HookEvent, HookFile, HookSet, Origin, Scope};
+use harness_hooks::{Dialect, HookEvent, HookFile, HookSet, Origin, Profile, Scope};
 use serde_json::{Value, json};
 
 fn file(name: &str, scope: Scope, value: &Value) -> HookFile {
@@ -97,7 +97,10 @@ fn the_other_dialects_are_tables() {
     );
     assert_eq!(opencode.origin.dialect, Dialect::Opencode);
     assert_eq!(opencode.entries[0].events, [HookEvent::PreToolUse]);
-    assert!(opencode.entries[0].wants(HookEvent::PreToolUse, &["mybash"], None), "always an expression");
+    assert!(
+        opencode.entries[0].wants(HookEvent::PreToolUse, &["mybash"], None, Profile::Claude),
+        "always an expression"
+    );
     let native = file(
         "dsh-hooks.json",
         Scope::User,

@@ -11,6 +11,7 @@ mod codec;
 mod command;
 mod conditions;
 mod files;
+mod listener;
 mod matchers;
 mod models;
 mod order;

@@ -2,7 +2,7 @@
 use harness_hooks::{Answer, Decision, HookEvent, HookFile, HookSet, Origin, Profile, Scope, fold};
 use serde_json::{Value, json};
 
-use crate::rig::{Rig, bash, command, on};
+use crate::rig::{Rig, bash, command, on, set_of};
 
 /// Two hooks that end only when the other one has started.
 fn rendezvous(me: &str, other: &str) -> Value {
@@ -116,5 +116,14 @@ async fn k14_continue_false_halts_on_each_event_and_beats_allow() {
         ]);
         let report = rig.fire(&on(event, &hooks), event, bash("ls")).await;
         assert_eq!((report.outcome.stop, report.outcome.stop_reason.as_deref()), (true, Some("enough")));
+    }
+}
+
+#[tokio::test]
+async fn the_native_contract_reads_matchers_as_names() {
+    for (profile, runs) in [(Profile::Claude, 1), (Profile::Native, 0)] {
+        let rig = Rig::new(profile);
+        let set = set_of(&json!({ "PreToolUse": [{ "matcher": "Ba.*", "hooks": [command("true")] }] }));
+        assert_eq!(rig.fire(&set, HookEvent::PreToolUse, bash("ls")).await.runs.len(), runs);
     }
 }

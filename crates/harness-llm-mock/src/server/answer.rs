@@ -9,6 +9,8 @@ use super::player::{After, Cue, play};
 use super::stream_flag::asks_for_stream;
 use crate::chunk::{error, model_list};
 use crate::http::{Connection, ReadError, Request, whole};
+use crate::plan::Plan;
+use crate::unstreamed::unstreamed;
 
 const CHAT: [&str; 2] = ["/v1/chat/completions", "/chat/completions"];
 const MODELS: [&str; 2] = ["/v1/models", "/models"];
@@ -46,10 +48,7 @@ pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
 async fn answer(connection: &mut Connection, request: Request, shared: &Shared) -> std::io::Result<After> {
     let keep_alive = request.keeps_alive();
     let (status, body) = match (request.method.as_str(), request.path()) {
-        ("POST", path) if CHAT.contains(&path) => match refusal(&request) {
-            Some(refusal) => (400, refusal),
-            None => return reply(connection, request, shared).await,
-        },
+        ("POST", path) if CHAT.contains(&path) => return reply(connection, request, shared).await,
         ("GET", path) if MODELS.contains(&path) => (200, model_list(&shared.model).to_string()),
         (method, path) if CHAT.contains(&path) || MODELS.contains(&path) => {
             let message = format!("method {method} is not served at {path}");
@@ -65,15 +64,9 @@ async fn answer(connection: &mut Connection, request: Request, shared: &Shared) 
     Ok(if keep_alive { After::KeepAlive } else { After::Close })
 }
 
-/// Why a request to the chat endpoint gets no reply of the script.
-fn refusal(request: &Request) -> Option<String> {
-    let message = "this server only streams; send \"stream\": true";
-    (!asks_for_stream(&request.body))
-        .then(|| error("invalid_request_error", "stream_only", message).to_string())
-}
-
 async fn reply(connection: &mut Connection, request: Request, shared: &Shared) -> std::io::Result<After> {
     let (is_http11, keep_alive) = (request.is_http11, request.keeps_alive());
+    let streams = asks_for_stream(&request.body);
     let recorded = shared.model_requests.record(request);
     let plan = shared.queue.lock().unwrap_or_else(PoisonError::into_inner).next(&recorded);
     let cue = Cue {
@@ -83,5 +76,8 @@ async fn reply(connection: &mut Connection, request: Request, shared: &Shared) -
         keep_alive,
         gates: &shared.gates,
     };
-    play(connection, &plan, cue).await
+    if streams {
+        return play(connection, &plan, cue).await;
+    }
+    play(connection, &unstreamed(Plan::clone(&plan)), cue).await
 }
