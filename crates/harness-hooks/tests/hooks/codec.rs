@@ -88,6 +88,17 @@ fn what_is_tolerated_breaks_nothing() {
 }
 
 #[test]
+fn a_byte_order_mark_and_blank_lines_hide_no_decision() {
+    for stdout in [
+        "\u{feff}{\"decision\":\"block\",\"reason\":\"no\"}",
+        "\n \r\n{\"decision\":\"block\",\r\n\"reason\":\"no\"}\n",
+    ] {
+        let answer = claude(HookEvent::PreToolUse, 0, stdout, "").unwrap();
+        assert_eq!(line(&Ok(answer)), "Deny (no)", "{stdout}");
+    }
+}
+
+#[test]
 fn a_decision_that_no_contract_knows_is_a_fault_unless_it_is_to_deny() {
     let stdout = r#"{"decision":"deny","reason":"no"}"#;
     assert_eq!(claude(HookEvent::PreToolUse, 0, stdout, "").unwrap_err().code(), "HOOK_SCHEMA");
