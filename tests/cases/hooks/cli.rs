@@ -34,7 +34,10 @@ fn k20_list_says_what_runs_and_what_does_not() {
     let finished = hooks(&rig, &["list"]);
     assert_eq!(finished.code, Some(0), "{}", finished.stderr);
     let text = finished.stdout.replace(&rig.root().display().to_string(), "…");
-    insta::assert_snapshot!(text);
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../../snapshots");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.bind(|| insta::assert_snapshot!("hooks-listed", text));
     let lines = hooks(&rig, &["list", "--json"]).stdout;
     let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(
