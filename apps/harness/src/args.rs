@@ -67,6 +67,12 @@ pub(crate) struct RunArgs {
     /// Never let these calls run, as `tool` or `tool(pattern)`; wins over `--allow`; may be repeated
     #[arg(long, value_name = "RULE")]
     pub(crate) deny: Vec<String>,
+    /// Run the hooks of this settings file, too; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) settings: Vec<PathBuf>,
+    /// Run the project's hooks although the project is not trusted
+    #[arg(long)]
+    pub(crate) trust_project_hooks: bool,
     /// Go on with a stored session
     #[arg(long, value_name = "ID", conflicts_with = "continue")]
     pub(crate) resume: Option<SessionId>,

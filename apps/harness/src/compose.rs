@@ -58,6 +58,15 @@ pub(crate) fn run_settings(
     if !args.deny.is_empty() {
         builder = builder.extend_flag("--deny", &["permissions", "deny"], &list(&args.deny));
     }
+    if !args.settings.is_empty() {
+        let here = working_folder(None)?;
+        let files =
+            args.settings.iter().map(|file| Value::from(here.join(file).to_string_lossy().into_owned()));
+        builder = builder.extend_flag("--settings", &["hooks", "files"], &files.collect());
+    }
+    if args.trust_project_hooks {
+        builder = builder.flag("--trust-project-hooks", &["hooks", "trust_project"], true.into());
+    }
     Ok(builder.build())
 }
 

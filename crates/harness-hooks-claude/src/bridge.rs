@@ -92,16 +92,24 @@ impl Bridge {
         found
     }
 
+    /// The hooks as they were read last: for the second half of what has begun, without a look at the disk.
+    pub(crate) fn known(&self, agent: &Arc<dyn Agent>) -> Arc<Discovered> {
+        let project = self.project(agent);
+        let known =
+            self.projects.lock().unwrap_or_else(PoisonError::into_inner).get(&project).map(Arc::clone);
+        known.unwrap_or_else(|| self.hooks(agent))
+    }
+
     /// Runs the hooks of an event; `None` if there are none. Warnings, messages and a halt are dealt with here.
     pub(crate) async fn fire(
         self: &Arc<Self>,
         agent: &Arc<dyn Agent>,
+        hooks: &Arc<Discovered>,
         fields: EventFields,
         about: About,
         cancel: &CancellationToken,
     ) -> Option<Outcome> {
-        let hooks = self.hooks(agent);
-        let (mut dispatch, event) = self.dispatch(agent, &hooks, fields, &about)?;
+        let (mut dispatch, event) = self.dispatch(agent, hooks, fields, &about)?;
         self.equip(agent, &mut dispatch, about.env);
         let profile = self.engine.reading.profile;
         let found = hooks.set.matching(&dispatch.events, &dispatch.subjects(), dispatch.tool(), profile);
@@ -113,7 +121,7 @@ impl Bridge {
             Self::log_end(agent, run);
         }
         for (entry, event) in report.background {
-            self.in_background(agent, &hooks, entry, event, dispatch.clone());
+            self.in_background(agent, hooks, entry, event, dispatch.clone());
         }
         let mut outcome = report.outcome;
         let folder = self.folder(agent);

@@ -136,6 +136,18 @@ fn plugins_and_named_files_bring_hooks() {
 }
 
 #[test]
+fn flags_name_a_file_and_trust_a_project_for_one_run() {
+    let rig = rig(one_command("true"));
+    rig.file("named.json", json!({ "hooks": { "PreToolUse": hook("touch named") } }).to_string());
+    rig.file(
+        ".claude/settings.json",
+        json!({ "hooks": { "PreToolUse": hook("touch project") } }).to_string(),
+    );
+    done(&rig.run_with("go", ["--settings", "named.json", "--trust-project-hooks"]).run());
+    assert!(rig.workspace().join("named").exists() && rig.workspace().join("project").exists());
+}
+
+#[test]
 fn hooks_can_be_turned_off() {
     let rig = hooked(one_command("touch ran"), &json!({ "PreToolUse": hook("exit 2") }));
     done(&rig.run_with("go", []).env("HARNESS_HOOKS_ENABLED", "false").run());

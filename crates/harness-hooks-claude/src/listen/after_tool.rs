@@ -50,7 +50,7 @@ async fn look(
     content: &[Block],
     failure: impl FnOnce() -> Option<(ToolFailureCode, String)>,
 ) -> Option<Seen> {
-    let hooks = bridge.hooks(agent);
+    let hooks = bridge.known(agent);
     let wanted = [HookEvent::PostToolUse, HookEvent::PostToolUseFailure];
     if call.cancel_token().is_cancelled() || !wanted.iter().any(|event| hooks.set.has(*event)) {
         return None;
@@ -101,7 +101,7 @@ async fn look(
         EventFields::PostToolUse { .. } => HookEvent::PostToolUse,
         _ => HookEvent::PostToolUseFailure,
     };
-    let outcome = bridge.fire(agent, event, about, call.cancel_token()).await?;
+    let outcome = bridge.fire(agent, &hooks, event, about, call.cancel_token()).await?;
     Some(Seen { event: which, outcome, response })
 }
 

@@ -12,7 +12,11 @@ use crate::bridge::{About, Bridge, context};
 /// Fires for the step before, if it ran tools. A block keeps the next request from being made.
 pub(super) async fn settle(bridge: &Arc<Bridge>, step: &mut PreStep) -> Option<PreStepDecision> {
     let agent = Arc::clone(&step.agent);
-    if step.step == 1 || !bridge.hooks(&agent).set.has(HookEvent::PostToolBatch) {
+    if step.step == 1 {
+        return None;
+    }
+    let hooks = bridge.known(&agent);
+    if !hooks.set.has(HookEvent::PostToolBatch) {
         return None;
     }
     let tool_calls = calls(bridge, agent.session(), (step.turn, step.step - 1), &agent.options().cwd);
@@ -20,7 +24,7 @@ pub(super) async fn settle(bridge: &Arc<Bridge>, step: &mut PreStep) -> Option<P
         return None;
     }
     let fields = EventFields::PostToolBatch { tool_calls };
-    let outcome = bridge.fire(&agent, fields, About::default(), &step.cancel).await?;
+    let outcome = bridge.fire(&agent, &hooks, fields, About::default(), &step.cancel).await?;
     if outcome.decision == Some(Decision::Deny) {
         return Some(PreStepDecision::Reject { reason: outcome.reason });
     }

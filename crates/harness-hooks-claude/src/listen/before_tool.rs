@@ -63,7 +63,8 @@ fn fields(bridge: &Bridge, agent: &Arc<dyn Agent>, name: &str, id: &str, argumen
 }
 
 async fn before(bridge: &Arc<Bridge>, agent: &Arc<dyn Agent>, call: Prepare) -> Prepare {
-    if !bridge.hooks(agent).set.has(HookEvent::PreToolUse) {
+    let hooks = bridge.hooks(agent);
+    if !hooks.set.has(HookEvent::PreToolUse) {
         return call;
     }
     let (name, id) = (call.name().to_owned(), call.call_id().to_owned());
@@ -71,7 +72,7 @@ async fn before(bridge: &Arc<Bridge>, agent: &Arc<dyn Agent>, call: Prepare) -> 
     let about = About { names: bridge.aliases.names(&name), call_id: Some(id.clone()), ..About::default() };
     // Dropped with this future when the call is cancelled; a cancelled hook decides nothing either way.
     let cancel = tokio_util::sync::CancellationToken::new();
-    let Some(mut outcome) = bridge.fire(agent, event, about, &cancel).await else { return call };
+    let Some(mut outcome) = bridge.fire(agent, &hooks, event, about, &cancel).await else { return call };
     for text in &outcome.contexts {
         Bridge::deliver(agent, agent.inject(context(HookEvent::PreToolUse, text)));
     }
@@ -102,7 +103,8 @@ async fn request(
         call_id: Some(call.id().to_owned()),
         ..About::default()
     };
-    let outcome = bridge.fire(agent, event, about, call.cancel_token()).await;
+    let hooks = bridge.known(agent);
+    let outcome = bridge.fire(agent, &hooks, event, about, call.cancel_token()).await;
     Ok(match outcome.and_then(|outcome: Outcome| outcome.permission) {
         None => PreToolDecision::Ask { reason },
         Some(PermissionAnswer::Allow { updated_input: Some(_), .. }) => PreToolDecision::deny(

@@ -41,7 +41,8 @@ fn tell(bridge: &Arc<Bridge>, agent: Arc<dyn Agent>, fields: EventFields) {
     let (bridge, state) = (Arc::clone(bridge), Bridge::state(&agent));
     let tracker = state.telling.clone();
     tracker.spawn(async move {
-        bridge.fire(&agent, fields, About::default(), &state.ended).await;
+        let hooks = bridge.known(&agent);
+        bridge.fire(&agent, &hooks, fields, About::default(), &state.ended).await;
     });
 }
 

@@ -40,7 +40,8 @@ async fn submit(bridge: &Arc<Bridge>, step: &mut PreStep) -> Option<PreStepDecis
         }
         Bridge::state(&agent).facts().prompt = Some(message.id.to_string());
         let fields = EventFields::UserPromptSubmit { prompt: message.text() };
-        let Some(outcome) = bridge.fire(&agent, fields, About::default(), &step.cancel).await else {
+        let hooks = bridge.hooks(&agent);
+        let Some(outcome) = bridge.fire(&agent, &hooks, fields, About::default(), &step.cancel).await else {
             kept.push(message);
             continue;
         };

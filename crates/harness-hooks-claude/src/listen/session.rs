@@ -48,7 +48,7 @@ async fn started(bridge: &Arc<Bridge>, agent: &Arc<dyn Agent>, source: SessionSt
         EventFields::SessionStart { source: source.to_owned(), model: Some(agent.options().config.model) };
     let about = About { env: vec![("CLAUDE_ENV_FILE".into(), file.clone().into())], ..About::default() };
     let cancel = Bridge::state(agent).ended.clone();
-    let Some(outcome) = bridge.fire(agent, fields, about, &cancel).await else { return };
+    let Some(outcome) = bridge.fire(agent, &hooks, fields, about, &cancel).await else { return };
     agent.ctx().state::<SetupFiles>().add(file);
     for text in &outcome.contexts {
         Bridge::deliver(agent, agent.inject(context(HookEvent::SessionStart, text)));
@@ -65,8 +65,9 @@ fn fresh(file: &std::path::Path) -> std::io::Result<()> {
 
 async fn ended(bridge: &Arc<Bridge>, agent: &Arc<dyn Agent>) {
     let state = Bridge::state(agent);
+    let hooks = bridge.known(agent);
     let fields = EventFields::SessionEnd { reason: "other".to_owned() };
-    bridge.fire(agent, fields, About::default(), &CancellationToken::new()).await;
+    bridge.fire(agent, &hooks, fields, About::default(), &CancellationToken::new()).await;
     state.telling.close();
     if tokio::time::timeout(TELLING_PATIENCE, state.telling.wait()).await.is_err() {
         Bridge::tell(agent, "hooks that only notify were still running at the end and are stopped");

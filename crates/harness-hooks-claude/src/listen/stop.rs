@@ -30,7 +30,10 @@ async fn stop(bridge: &Arc<Bridge>, stopping: &TurnStopping) {
         state.facts().kept_going.filter(|(turn, _)| *turn == stopping.turn).map_or(0, |(_, times)| times);
     let fields =
         EventFields::Stop { stop_hook_active: before > 0, last_assistant_message: last_words(agent) };
-    let Some(outcome) = bridge.fire(agent, fields, About::default(), &stopping.cancel).await else { return };
+    let hooks = bridge.hooks(agent);
+    let Some(outcome) = bridge.fire(agent, &hooks, fields, About::default(), &stopping.cancel).await else {
+        return;
+    };
     let blocks = outcome.decision == Some(Decision::Deny);
     if outcome.stop || (!blocks && outcome.contexts.is_empty()) {
         return;
