@@ -7,6 +7,7 @@
     reason = "a test fails by panicking, starts other programs and says why it is skipped"
 )]
 
+mod claude_hooks;
 mod crates_alone;
 mod llmock;
 

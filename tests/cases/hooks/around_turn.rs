@@ -22,13 +22,14 @@ fn a_session_start_is_finished_before_the_first_request() {
 #[test]
 fn k16_exports_reach_later_commands_and_no_other_session() {
     let command = "set -eu; case $(cat) in *keep*) ;; esac; [ -e first ] || { touch first; echo 'export PROJECT_TYPE=\"node js\"' >> \"$CLAUDE_ENV_FILE\"; }";
-    let replies =
-        one_command("echo \"[$PROJECT_TYPE]\"").into_iter().chain(one_command("echo \"[$PROJECT_TYPE]\""));
+    let replies = (0..3).flat_map(|_| one_command("echo \"[$PROJECT_TYPE]\""));
     let rig = hooked(replies, &json!({ "SessionStart": hook(command) }));
     done(&rig.run("go"));
     assert_eq!(rig.tool_result(2), "[node js]\n");
+    done(&rig.resume("go on"));
+    assert_eq!(rig.tool_result(4), "[]\n", "the hooks of a resumed session say it again, or it is gone");
     done(&rig.run("go"));
-    assert_eq!(rig.tool_result(4), "[]\n", "another session does not have it");
+    assert_eq!(rig.tool_result(6), "[]\n", "another session does not have it");
 }
 
 /// K22: on resume the hook runs again with its source; stored context is replayed, not made again.
