@@ -145,6 +145,11 @@ impl Bridge {
         fields: EventFields,
         about: &About,
     ) -> Option<(Dispatch, HookEvent)> {
+        let event = fields.event();
+        let names: Vec<&str> = about.names.iter().map(String::as_str).collect();
+        if !hooks.set.may_match(event, &names) {
+            return None;
+        }
         let options = agent.options();
         let modeless = matches!(
             fields,
@@ -162,10 +167,6 @@ impl Bridge {
             ..Common::default()
         };
         let payload = Payload { common, event: fields };
-        let event = payload.event();
-        if !hooks.set.has(event) {
-            return None;
-        }
         let place = Place {
             cwd: options.cwd,
             project: self.project(agent),

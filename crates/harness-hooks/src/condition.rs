@@ -1,17 +1,25 @@
 //! `if` rules: `Tool(pattern)` over one tool call.
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use globset::GlobBuilder;
+use globset::{GlobBuilder, GlobMatcher};
 use serde_json::Value;
 
 use crate::shell_words::{Script, wildcard};
 
 /// A rule that was read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Condition {
     tool: String,
     pattern: Option<String>,
+    /// The pattern as one of paths: the thing itself, and what is in it.
+    globs: Vec<GlobMatcher>,
 }
+impl PartialEq for Condition {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.tool, &self.pattern) == (&other.tool, &other.pattern)
+    }
+}
+impl Eq for Condition {}
 
 /// A rule that is not `Tool` or `Tool(pattern)`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -42,11 +50,12 @@ impl Condition {
         };
         let text = text.trim();
         match text.split_once('(') {
-            None if name(text) => Ok(Self { tool: text.to_owned(), pattern: None }),
+            None if name(text) => Ok(Self { tool: text.to_owned(), pattern: None, globs: Vec::new() }),
             Some((tool, rest)) if name(tool) => {
                 let pattern = rest.strip_suffix(')').ok_or_else(fault)?;
                 let pattern = Some(pattern.to_owned()).filter(|pattern| !matches!(&**pattern, "" | "*"));
-                Ok(Self { tool: tool.to_owned(), pattern })
+                let globs = pattern.as_deref().map(globs).unwrap_or_default();
+                Ok(Self { tool: tool.to_owned(), pattern, globs })
             }
             _ => Err(fault()),
         }
@@ -63,7 +72,7 @@ impl Condition {
             return command_fits(pattern, command);
         }
         if let Some(path) = field("file_path").or_else(|| field("notebook_path")).or_else(|| field("path")) {
-            return path_fits(pattern, path, call);
+            return self.path_fits(pattern, path, call);
         }
         if let Some(host) = pattern.strip_prefix("domain:") {
             return field("url").and_then(host_of).is_some_and(|found| wildcard(host, found));
@@ -72,6 +81,20 @@ impl Condition {
             .iter()
             .find_map(|name| field(name))
             .is_some_and(|value| wildcard(pattern, value))
+    }
+    fn path_fits(&self, pattern: &str, path: &str, call: ToolFacts<'_>) -> bool {
+        let path = call.cwd.join(path);
+        let base = match pattern {
+            _ if pattern.starts_with("//") => Path::new("/"),
+            _ if pattern.starts_with("~/") => match call.home {
+                Some(home) => home,
+                None => return false,
+            },
+            _ if pattern.starts_with('/') => call.root,
+            _ => call.cwd,
+        };
+        let below = path.strip_prefix(base);
+        below.is_ok_and(|below| self.globs.iter().any(|glob| glob.is_match(below)))
     }
 }
 
@@ -87,28 +110,17 @@ fn command_fits(pattern: &str, command: &str) -> bool {
     dynamic || script.commands.iter().any(fits)
 }
 
-fn path_fits(pattern: &str, path: &str, call: ToolFacts<'_>) -> bool {
-    let path = call.cwd.join(path);
-    let (base, rest) = match pattern {
-        _ if pattern.starts_with("//") => (PathBuf::from("/"), &pattern[2..]),
-        _ if pattern.starts_with("~/") => match call.home {
-            Some(home) => (home.to_owned(), &pattern[2..]),
-            None => return false,
-        },
-        _ if pattern.starts_with('/') => (call.root.to_owned(), &pattern[1..]),
-        _ => (call.cwd.to_owned(), pattern.strip_prefix("./").unwrap_or(pattern)),
-    };
-    let Ok(below) = path.strip_prefix(&base) else { return false };
-    // As in a gitignore file: a name without a slash fits at any depth, and a folder covers what is in it.
-    let anywhere = !rest.trim_end_matches('/').contains('/') && !pattern.starts_with(['/', '~']);
+/// A pattern of paths below its base, as in a gitignore file: a name without a slash fits at any depth, and a folder
+/// covers what is in it. What is no pattern fits nothing.
+fn globs(pattern: &str) -> Vec<GlobMatcher> {
+    let rest = ["//", "~/", "/", "./"].iter().find_map(|base| pattern.strip_prefix(base)).unwrap_or(pattern);
     let rest = rest.trim_end_matches('/');
+    let anywhere = !rest.contains('/') && !pattern.starts_with(['/', '~']);
     let stem = if anywhere { format!("**/{rest}") } else { rest.to_owned() };
-    [stem.clone(), format!("{stem}/**")].iter().any(|glob| {
-        GlobBuilder::new(glob)
-            .literal_separator(true)
-            .build()
-            .is_ok_and(|glob| glob.compile_matcher().is_match(below))
-    })
+    let within = format!("{stem}/**");
+    let compiled =
+        [stem, within].into_iter().map(|glob| GlobBuilder::new(&glob).literal_separator(true).build());
+    compiled.flatten().map(|glob| glob.compile_matcher()).collect()
 }
 
 fn host_of(url: &str) -> Option<&str> {

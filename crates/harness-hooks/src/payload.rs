@@ -179,26 +179,33 @@ pub struct Payload {
     pub event: EventFields,
 }
 
+impl EventFields {
+    /// The event.
+    pub fn event(&self) -> HookEvent {
+        match self {
+            Self::SessionStart { .. } => HookEvent::SessionStart,
+            Self::UserPromptSubmit { .. } => HookEvent::UserPromptSubmit,
+            Self::PreToolUse { .. } => HookEvent::PreToolUse,
+            Self::PermissionRequest { .. } => HookEvent::PermissionRequest,
+            Self::PostToolUse { .. } => HookEvent::PostToolUse,
+            Self::PostToolUseFailure { .. } => HookEvent::PostToolUseFailure,
+            Self::PostToolBatch { .. } => HookEvent::PostToolBatch,
+            Self::Notification { .. } => HookEvent::Notification,
+            Self::SubagentStart {} => HookEvent::SubagentStart,
+            Self::SubagentStop { .. } => HookEvent::SubagentStop,
+            Self::Stop { .. } => HookEvent::Stop,
+            Self::StopFailure { .. } => HookEvent::StopFailure,
+            Self::PreCompact { .. } => HookEvent::PreCompact,
+            Self::PostCompact { .. } => HookEvent::PostCompact,
+            Self::SessionEnd { .. } => HookEvent::SessionEnd,
+        }
+    }
+}
+
 impl Payload {
     /// The event.
     pub fn event(&self) -> HookEvent {
-        match &self.event {
-            EventFields::SessionStart { .. } => HookEvent::SessionStart,
-            EventFields::UserPromptSubmit { .. } => HookEvent::UserPromptSubmit,
-            EventFields::PreToolUse { .. } => HookEvent::PreToolUse,
-            EventFields::PermissionRequest { .. } => HookEvent::PermissionRequest,
-            EventFields::PostToolUse { .. } => HookEvent::PostToolUse,
-            EventFields::PostToolUseFailure { .. } => HookEvent::PostToolUseFailure,
-            EventFields::PostToolBatch { .. } => HookEvent::PostToolBatch,
-            EventFields::Notification { .. } => HookEvent::Notification,
-            EventFields::SubagentStart {} => HookEvent::SubagentStart,
-            EventFields::SubagentStop { .. } => HookEvent::SubagentStop,
-            EventFields::Stop { .. } => HookEvent::Stop,
-            EventFields::StopFailure { .. } => HookEvent::StopFailure,
-            EventFields::PreCompact { .. } => HookEvent::PreCompact,
-            EventFields::PostCompact { .. } => HookEvent::PostCompact,
-            EventFields::SessionEnd { .. } => HookEvent::SessionEnd,
-        }
+        self.event.event()
     }
     /// The JSON object.
     pub fn to_object(&self) -> Map<String, Value> {

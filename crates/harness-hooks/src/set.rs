@@ -72,6 +72,11 @@ impl HookSet {
     pub fn has(&self, event: HookEvent) -> bool {
         self.entries.iter().any(|entry| entry.events.contains(&event))
     }
+    /// Whether a matcher of the event's hooks fits one of the names, whatever `if` rules say: a look before a payload
+    /// is made.
+    pub fn may_match(&self, event: HookEvent, names: &[&str]) -> bool {
+        self.entries.iter().any(|entry| entry.events.contains(&event) && entry.matcher.matches(names))
+    }
     /// The hooks that a dispatch runs, each with the event that it is for. In the claude profile a hook that was found
     /// in several settings files runs once.
     pub fn matching(

@@ -1,62 +1,17 @@
 //! K10: an idle agent is woken by a hook in the background.
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use async_trait::async_trait;
 use harness_agent::{
-    Agent, AgentCreated, AgentError, AgentNotice, AgentOptions, AgentPlugin, AgentStatus, Control, Delivery,
-    InboxInserted, InboxPolicy, SessionStart, SessionStartSource, TurnStopping,
+    AgentNotice, AgentPlugin, AgentStatus, InboxInserted, SessionStart, SessionStartSource, TurnStopping,
 };
 use harness_hooks_claude::HooksClaude;
-use harness_kernel::{App, Ctx};
-use harness_llm::{CallConfig, Message, MessageId};
-use harness_session::{AbortCause, InboxTarget, Session, SessionHeader, SessionPlugin, Sessions};
+use harness_kernel::App;
+use harness_session::SessionPlugin;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
 use super::discovery::config;
-
-/// An agent that nobody drives.
-struct Still {
-    ctx: Ctx,
-    session: Arc<Session>,
-    control: Arc<Control>,
-    cwd: PathBuf,
-}
-#[async_trait]
-impl Agent for Still {
-    fn session(&self) -> &Arc<Session> {
-        &self.session
-    }
-    fn ctx(&self) -> &Ctx {
-        &self.ctx
-    }
-    fn options(&self) -> AgentOptions {
-        AgentOptions::new(CallConfig::default(), self.cwd.clone())
-    }
-    fn set_options(&self, _: AgentOptions) {}
-    fn status(&self) -> AgentStatus {
-        self.control.status()
-    }
-    fn send(&self, message: Message, delivery: Delivery) -> Result<MessageId, AgentError> {
-        self.control.send(message, delivery)
-    }
-    fn withdraw(&self, message: MessageId) -> Result<(), AgentError> {
-        self.control.withdraw(message)
-    }
-    fn pending(&self, target: InboxTarget) -> Vec<Arc<Message>> {
-        self.control.pending(target)
-    }
-    fn cancel(&self, cause: AbortCause, inbox: InboxPolicy) {
-        self.control.cancel(cause, inbox);
-    }
-    async fn when_idle(&self) {
-        self.control.when_idle().await;
-    }
-    async fn dispose(&self) {
-        self.ctx.dispose().await.unwrap();
-    }
-}
+use super::still::Still;
 
 #[tokio::test]
 async fn k10_exit_2_in_the_background_wakes_an_idle_agent() {
@@ -75,17 +30,8 @@ async fn k10_exit_2_in_the_background_wakes_an_idle_agent() {
         .start()
         .await
         .unwrap();
-    let ctx = app.ctx().scope("agent");
-    let session = app
-        .ctx()
-        .service::<Sessions>()
-        .unwrap()
-        .create(&ctx, SessionHeader::new(0, None), Vec::new())
-        .unwrap();
-    let control = Control::new(Arc::clone(&session));
-    let agent: Arc<dyn Agent> =
-        Arc::new(Still { ctx: ctx.clone(), session, control, cwd: folder.path().into() });
-    ctx.emit(&AgentCreated { agent: Arc::clone(&agent) });
+    let agent = Still::start(app.ctx(), folder.path());
+    let ctx = agent.ctx().clone();
     let told = Arc::new(Mutex::new(Vec::new()));
     let (sender, mut inserted) = unbounded_channel();
     let notices = Arc::clone(&told);

@@ -10,3 +10,5 @@
 mod discovery;
 mod events;
 mod names;
+#[path = "../support/still.rs"]
+mod still;
