@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::alias::Aliases;
 use crate::discovery::{Discovered, discover};
-use crate::log::{HookInvoked, HookResult};
+use crate::log::{HookInvoked, HookResult, Unfinished};
 use crate::long_text::bounded;
 use crate::settings::HooksConfig;
 use crate::state::AgentHooks;
@@ -113,10 +113,12 @@ impl Bridge {
         self.equip(agent, &mut dispatch, about.env);
         let profile = self.engine.reading.profile;
         let found = hooks.set.matching(&dispatch.events, &dispatch.subjects(), dispatch.tool(), profile);
-        for (entry, event) in found {
-            Self::log_start(agent, entry, event, &dispatch, about.call_id.as_deref());
+        for (entry, event) in &found {
+            Self::log_start(agent, entry, *event, &dispatch, about.call_id.as_deref());
         }
+        let unfinished = Unfinished::new(agent, &found);
         let report = self.engine.dispatch(&hooks.set, &dispatch, cancel).await;
+        unfinished.finish();
         for run in &report.runs {
             Self::log_end(agent, run);
         }

@@ -1,5 +1,8 @@
 //! Hooks in the session log.
-use harness_hooks::{Decision, Fault, HookRef, Run};
+use std::sync::Arc;
+
+use harness_agent::Agent;
+use harness_hooks::{Decision, Fault, FaultKind, HookEntry, HookEvent, HookRef, Run};
 use harness_session::{EventClass, PluginEvent};
 use serde::{Deserialize, Serialize};
 
@@ -76,6 +79,46 @@ impl HookResult {
             error: run.error.clone(),
             warnings: run.warnings.clone(),
             left_behind: outcome.left_behind,
+        }
+    }
+}
+
+/// Hooks that were started and whose results are not in the log yet. If the caller is dropped with its turn, they were
+/// killed, and the log says so.
+pub(crate) struct Unfinished {
+    agent: Arc<dyn Agent>,
+    hooks: Vec<(HookRef, HookEvent)>,
+}
+impl Unfinished {
+    pub(crate) fn new(agent: &Arc<dyn Agent>, started: &[(&HookEntry, HookEvent)]) -> Self {
+        let hooks = started.iter().map(|(entry, event)| (entry.reference(), *event)).collect();
+        Self { agent: Arc::clone(agent), hooks }
+    }
+    /// The results are there.
+    pub(crate) fn finish(mut self) {
+        self.hooks.clear();
+    }
+}
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        for (hook, event) in self.hooks.drain(..) {
+            let message = "cancelled with its call; it was killed".to_owned();
+            let killed = HookResult {
+                hook,
+                event: event.name().to_owned(),
+                decision: None,
+                reason: None,
+                stop: false,
+                exit_code: None,
+                stderr: String::new(),
+                duration_ms: 0,
+                error: Some(Fault { kind: FaultKind::Cancelled, message }),
+                warnings: Vec::new(),
+                left_behind: false,
+            };
+            if let Err(error) = self.agent.session().append_plugin(&killed) {
+                tracing::warn!(%error, "a killed hook could not be logged");
+            }
         }
     }
 }

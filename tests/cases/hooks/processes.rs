@@ -5,7 +5,7 @@ use harness_testkit::{processes, wait_until};
 use rustix::process::Signal;
 use serde_json::json;
 
-use super::{done, hook, hooked, one_command};
+use super::{done, hook, hooked, logged, one_command};
 
 /// H18: a child that is left behind.
 #[test]
@@ -48,6 +48,8 @@ fn k05_a_cancelled_turn_kills_its_hooks() {
     run.signal(Signal::INT);
     let finished = run.wait();
     assert_eq!(finished.code, Some(130), "{}", finished.stderr);
+    let results = logged(&rig, "hook/result");
+    assert_eq!(results[0]["data"]["error"]["kind"], "cancelled", "{results:?}");
     assert!(processes("sleep 300.184").is_empty() && !rig.workspace().join("ran").exists());
 }
 
