@@ -12,6 +12,7 @@ mod cli;
 mod demo;
 mod files;
 mod hooks;
+mod hooks_cli;
 mod hygiene;
 mod prefix;
 mod shell;

@@ -130,9 +130,9 @@ pub(crate) struct DemoArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct MockArgs {
-    /// The script: JSON or TOML
+    /// The script: JSON or TOML [default: answer prompt hooks, with a no when the prompt says DENY]
     #[arg(long, value_name = "FILE")]
-    pub(crate) script: PathBuf,
+    pub(crate) script: Option<PathBuf>,
     /// Port; 0 takes a free one and prints it
     #[arg(long, default_value_t = 0)]
     pub(crate) port: u16,

@@ -59,21 +59,29 @@ impl Found {
         let project = project_root(&cwd, &paths);
         let mut config = hooks_config(&settings(environment, &paths, &cwd, output)?, environment, &paths)?;
         let here = working_folder(None)?;
-        if let Some(home) = &files.home {
-            config.environment.push(("HOME".into(), here.join(home).into()));
+        let named = |flag: &Option<PathBuf>, variable: &str| {
+            let path = flag.clone().or_else(|| environment.get(variable).map(PathBuf::from));
+            path.map(|path| here.join(path))
+        };
+        let home = named(&files.home, "HOOKS_ADAPTER_HOME");
+        if let Some(home) = &home {
+            config.environment.push(("HOME".into(), home.into()));
         }
-        let only = files.config.as_ref().map(|file| here.join(file));
+        config.settings.trust_project |= files.trust_project_hooks;
+        let only = named(&files.config, "HOOKS_ADAPTER_CONFIG");
         if let Some(file) = &only {
             std::fs::metadata(file).with_context(|| format!("{} cannot be read", file.display()))?;
         }
-        let home = files.home.as_ref().map(|home| here.join(home));
         let home = home.or_else(|| environment.get("HOME").map(PathBuf::from));
         Ok(Self { only, config, cwd, project, home })
     }
     /// The hooks that run, and the files of a project that is not trusted.
     pub(crate) fn in_force(&self) -> (HookSet, Vec<PathBuf>) {
         if let Some(file) = &self.only {
-            return (HookSet::merge(HookFile::load(Origin::of(file, Scope::Flag))), Vec::new());
+            let origin = Origin::of(file, Scope::Flag);
+            // It may go away before it is read again.
+            let read = HookFile::load(origin.clone()).unwrap_or_else(|| HookFile::absent(origin));
+            return (HookSet::merge([read]), Vec::new());
         }
         let found = discover(&self.config, &self.project);
         (found.set, found.untrusted)

@@ -1,8 +1,11 @@
 //! The command line of `harness hooks`.
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use harness_hooks::Profile;
+
+use crate::exit::Exit;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum HooksCommand {
@@ -58,15 +61,24 @@ pub(crate) enum HooksCommand {
 /// Which files count.
 #[derive(Debug, Args)]
 pub(crate) struct HookFiles {
-    /// Only this file, its format told by its name
+    /// Only this file, its format told by its name [default: $HOOKS_ADAPTER_CONFIG, else all files]
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Home folder whose hook files count [default: $HOME]
+    /// Home folder whose hook files count [default: $HOOKS_ADAPTER_HOME, else $HOME]
     #[arg(long, value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
     /// The folder of the project [default: the current one]
     #[arg(long, short = 'C', value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
+    /// Run the project's hooks although the project is not trusted
+    #[arg(long)]
+    pub(crate) trust_project_hooks: bool,
+}
+
+/// How a command line that is not legal ends. `hooks run` keeps 2 for hooks that say no.
+pub(crate) fn illegal(arguments: impl Iterator<Item = OsString>) -> Exit {
+    let asks_hooks = arguments.skip(1).take(2).eq(["hooks", "run"]);
+    if asks_hooks { Exit::Failed } else { Exit::Usage }
 }
 
 /// How hooks are run.

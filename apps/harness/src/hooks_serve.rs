@@ -1,13 +1,18 @@
 //! `harness hooks run` and `harness hooks listen`.
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use harness_config::Environment;
-use harness_hooks::{ChatOracle, Decision, Engine, Listener, Place, Reply};
+use harness_hooks::{ChatOracle, Decision, Engine, Listener, Place, Served, serve};
 use harness_http::HttpConfig;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use serde_json::{Map, Value, json};
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
+use tokio::io::AsyncReadExt as _;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
 
 use crate::exit::Exit;
 use crate::hooks::Found;
@@ -93,7 +98,7 @@ pub(crate) async fn run(
     Ok(if denied { Exit::Denied } else { Exit::Done })
 }
 
-/// Serves the line protocol until `bye` or the end of standard input.
+/// Serves the line protocol until `bye`, the end of standard input, a signal, or nobody reads the responses any more.
 pub(crate) async fn listen(
     found: Found,
     args: EngineArgs,
@@ -102,30 +107,49 @@ pub(crate) async fn listen(
 ) -> Result<Exit> {
     let mut listener = listener(found, args, environment, output)?;
     let mut signals = Signals::listen()?;
-    let cancel = output.gone().child_token();
-    let mut lines = BufReader::new(tokio::io::stdin()).split(b'\n');
-    loop {
-        let line = tokio::select! {
-            line = lines.next_segment() => line.context("standard input cannot be read")?,
-            signal = signals.next() => return Ok(signal.exit()),
-            () = output.gone().cancelled() => return Ok(Exit::OUTPUT_CLOSED),
-        };
-        let Some(line) = line else { return Ok(Exit::Done) };
-        let line = String::from_utf8_lossy(&line).into_owned();
-        let reply = tokio::select! {
-            reply = listener.answer(&line, &cancel) => reply,
-            signal = signals.next() => return Ok(signal.exit()),
-        };
-        match reply {
-            Reply::Nothing => {}
-            Reply::Line(value) => {
-                output.data(&format!("{value}\n"));
-                output.room().await;
-            }
-            Reply::Bye(value) => {
-                output.data(&format!("{value}\n"));
-                return Ok(Exit::Done);
+    let cancel = CancellationToken::new();
+    let serving = serve(&mut listener, tokio::io::stdin(), tokio::io::stdout(), &cancel);
+    tokio::pin!(serving);
+    let exit = tokio::select! {
+        served = &mut serving => return ended(served),
+        signal = signals.next() => signal.exit(),
+        () = reader_gone() => Exit::OUTPUT_CLOSED,
+    };
+    // What runs is killed before the program ends; how serving ends then says nothing new.
+    cancel.cancel();
+    drop(serving.await);
+    Ok(exit)
+}
+
+fn ended(served: std::io::Result<Served>) -> Result<Exit> {
+    match served {
+        Ok(_) => Ok(Exit::Done),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Exit::OUTPUT_CLOSED),
+        Err(error) => Err(error).context("requests or responses cannot be passed on"),
+    }
+}
+
+/// Returns when the other end of standard output is closed, also while nothing is written. Never for files, where
+/// nobody can go away.
+async fn reader_gone() {
+    let (tell, told) = oneshot::channel();
+    // The thread stays in its wait as long as the process lives; nobody waits for it.
+    let watching = std::thread::Builder::new().name("harness-reader".into()).spawn(move || {
+        let stdout = std::io::stdout();
+        // Errors and hang-ups are told without being asked for.
+        let mut watched = [PollFd::new(&stdout, PollFlags::empty())];
+        loop {
+            match poll(&mut watched, None) {
+                Ok(1..) => break,
+                Ok(0) | Err(Errno::INTR) => {}
+                Err(_) => return,
             }
         }
+        // The program may have ended on its own.
+        let _ = tell.send(());
+    });
+    if watching.is_err() || told.await.is_err() {
+        // It shows when the next response is written.
+        std::future::pending::<()>().await;
     }
 }

@@ -41,7 +41,11 @@ fn main() -> ExitCode {
         Err(error) => {
             // Help and version are no failures; if they cannot be written, nobody reads them.
             let _ = error.print();
-            return if error.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() };
+            return if error.use_stderr() {
+                hooks_args::illegal(std::env::args_os()).into()
+            } else {
+                Exit::Done.into()
+            };
         }
     };
     let environment = Environment::capture();

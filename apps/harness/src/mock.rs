@@ -1,6 +1,6 @@
 //! `harness mock-llm`: the scripted model server, for trying things out and for tests of other programs.
 use anyhow::{Context, Result};
-use harness_llm_mock::{MockServer, Options, Script};
+use harness_llm_mock::{MockServer, Options, Script, txt};
 
 use crate::args::MockArgs;
 use crate::exit::Exit;
@@ -12,7 +12,10 @@ pub(crate) async fn run(args: MockArgs, output: &Output) -> Exit {
 }
 
 async fn serve(args: &MockArgs, output: &Output) -> Result<Exit> {
-    let script = Script::load(&args.script)?;
+    let script = match &args.script {
+        Some(file) => Script::load(file)?,
+        None => judge(),
+    };
     if let Some(folder) = &args.record {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("folder {} cannot be made", folder.display()))?;
@@ -40,4 +43,10 @@ async fn serve(args: &MockArgs, output: &Output) -> Result<Exit> {
             }
         }
     }
+}
+
+/// Answers prompt hooks for ever: no to a prompt with `DENY` in it, yes to all others.
+fn judge() -> Script {
+    let no = txt(r#"{"ok":false,"reason":"mock denied"}"#).when_last_message_contains("DENY");
+    Script::new([no.times(u32::MAX), txt(r#"{"ok":true}"#).times(u32::MAX)])
 }

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use harness_config::Trust;
-use harness_hooks::{Diagnostic, Dialect, HookFile, HookSet, Origin, Scope, Severity};
+use harness_hooks::{Dialect, HookFile, HookSet, Origin, Scope, Severity};
 use serde_json::Value;
 
 use crate::settings::HooksConfig;
@@ -80,7 +80,7 @@ pub fn discover(config: &HooksConfig, project: &Path) -> Discovered {
         let named = origin.scope == Scope::Flag;
         let Some(mut file) = HookFile::load(origin.clone()) else {
             if named {
-                files.push(missing(origin));
+                files.push(HookFile::absent(origin));
             }
             continue;
         };
@@ -94,18 +94,6 @@ pub fn discover(config: &HooksConfig, project: &Path) -> Discovered {
         files.push(file);
     }
     Discovered { set: HookSet::merge(files), untrusted, stamps }
-}
-
-fn missing(origin: Origin) -> HookFile {
-    let mut file = HookFile::parse(origin, "{}");
-    file.diagnostics.push(Diagnostic {
-        severity: Severity::Error,
-        file: file.origin.file.clone(),
-        locator: String::new(),
-        event: None,
-        message: "there is no such file".to_owned(),
-    });
-    file
 }
 
 impl Discovered {

@@ -1,5 +1,6 @@
 //! Oracles over an OpenAI-compatible endpoint, for programs that have no model service of their own.
 use async_trait::async_trait;
+use futures_util::StreamExt as _;
 use harness_http::{HttpConfig, HttpError, TransportError};
 use reqwest::Client;
 use serde_json::{Value, json};
@@ -7,6 +8,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::codec::clip;
 use crate::models::{Oracle, Question};
+
+/// Most bytes that are read of an answer.
+const CAP: usize = 1024 * 1024;
 
 /// Asks `POST {base_url}/chat/completions`, one user message at temperature 0.
 #[derive(Debug, Clone)]
@@ -48,7 +52,14 @@ impl Oracle for ChatOracle {
         let failed = |error: reqwest::Error| TransportError::from(error).to_string();
         let response = request.send().await.map_err(failed)?;
         let status = response.status();
-        let text = response.text().await.map_err(failed)?;
+        let (mut bytes, mut stream) = (Vec::new(), response.bytes_stream());
+        while let Some(chunk) = stream.next().await {
+            bytes.extend_from_slice(&chunk.map_err(failed)?);
+            if bytes.len() > CAP {
+                return Err(format!("the endpoint's answer has more than {CAP} bytes"));
+            }
+        }
+        let text = String::from_utf8_lossy(&bytes);
         if !status.is_success() {
             return Err(format!("status {}: {}", status.as_u16(), clip(text.trim())));
         }

@@ -2,6 +2,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Dialect;
+
 macro_rules! events {
     ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {
         /// An event, by the name that settings files use.
@@ -195,6 +197,21 @@ impl HookEvent {
             return direct;
         }
         OPENCODE.iter().filter(|(spelling, _)| *spelling == name).map(|(_, event)| *event).collect()
+    }
+
+    /// The events that a name means in a file of this dialect. Names of the native contract hold in all of them.
+    pub fn spelled_in(dialect: Dialect, name: &str) -> Vec<Self> {
+        let mut events = Self::spelled(name);
+        let canonical = |event: &Self| event.info().canonical == Some(name);
+        match dialect {
+            Dialect::Claude | Dialect::Native => {}
+            Dialect::Codex => events.retain(|event| {
+                canonical(event) || !matches!(event, Self::PreCompact | Self::PostToolUseFailure)
+            }),
+            Dialect::Opencode => events
+                .retain(|event| canonical(event) || OPENCODE.iter().any(|(spelling, _)| *spelling == name)),
+        }
+        events
     }
 }
 

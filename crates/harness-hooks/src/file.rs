@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::entry::{HookEntry, Origin};
+use crate::jsonc;
 use crate::lint;
 use crate::matcher::{Matcher, MatcherStyle};
 use crate::parse_handler::{EntrySite, entry};
@@ -48,7 +49,12 @@ impl HookFile {
     /// Reads a text.
     pub fn parse(origin: Origin, text: &str) -> Self {
         let mut file = Self::empty(origin, text);
-        match serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}')) {
+        let text = text.trim_start_matches('\u{feff}');
+        let parsed = match file.origin.dialect {
+            Dialect::Opencode => serde_json::from_str::<Value>(&jsonc::plain(text)),
+            _ => serde_json::from_str::<Value>(text),
+        };
+        match parsed {
             Ok(Value::Object(object)) => file.read(&object),
             Ok(_) => file.report(Severity::Error, "", None, "it is not a JSON object; none of its hooks run"),
             Err(error) => {
@@ -56,6 +62,12 @@ impl HookFile {
                 file.report(Severity::Error, "", None, message);
             }
         }
+        file
+    }
+    /// A file that should be there and is not: without hooks, with an error that says so.
+    pub fn absent(origin: Origin) -> Self {
+        let mut file = Self::empty(origin, "");
+        file.report(Severity::Error, "", None, "there is no such file");
         file
     }
     fn empty(origin: Origin, text: &str) -> Self {
@@ -115,9 +127,13 @@ impl HookFile {
 
     fn read_event(&mut self, key: &str, spelling: &str, groups: &Value) {
         let at = format!("{key}[{spelling}]");
-        let events = HookEvent::spelled(spelling);
+        let events = HookEvent::spelled_in(self.origin.dialect, spelling);
         if events.is_empty() {
-            let message = format!("no event is called `{spelling}`; its hooks never run");
+            let whose = match self.origin.dialect {
+                Dialect::Claude | Dialect::Native => String::new(),
+                foreign => format!(" of {}", foreign.name()),
+            };
+            let message = format!("no event{whose} is called `{spelling}`; its hooks never run");
             return self.report(Severity::Warning, &at, Some(spelling), message);
         }
         let Some(groups) = groups.as_array() else {

@@ -134,6 +134,6 @@ fn folder(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-fn refuse(error: &str) -> Reply {
+pub(crate) fn refuse(error: &str) -> Reply {
     Reply::Line(json!({ "ok": false, "error": error }))
 }

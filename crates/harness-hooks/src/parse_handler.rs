@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::HookEvent;
 use crate::condition::Condition;
 use crate::diagnostic::Severity;
 use crate::entry::{HookEntry, Origin};
@@ -13,6 +12,7 @@ use crate::handler::{
 };
 use crate::lint;
 use crate::matcher::Matcher;
+use crate::{Dialect, HookEvent};
 
 /// Where a handler stands.
 pub(crate) struct EntrySite<'a> {
@@ -32,7 +32,7 @@ pub(crate) fn entry(site: EntrySite<'_>, value: &Value) -> Result<(HookEntry, Re
     let object = value.as_object().ok_or("a handler must be an object; it is disabled")?;
     let fields = Fields(object);
     let handler = handler(&fields)?;
-    allowed(&handler, site.events)?;
+    allowed(&handler, site.events, site.origin.dialect)?;
     let condition = match fields.text("if")? {
         None => None,
         Some(rule) => Some(Condition::parse(rule).map_err(|error| error.to_string())?),
@@ -93,11 +93,12 @@ fn handler(fields: &Fields<'_>) -> Result<Handler, String> {
     })
 }
 
-fn allowed(handler: &Handler, events: &[HookEvent]) -> Result<(), String> {
-    let refused = |event: &&HookEvent| match handler.kind() {
-        HandlerKind::Command => false,
-        HandlerKind::Webhook => matches!(event, HookEvent::SessionStart | HookEvent::Setup),
-        HandlerKind::Oracle | HandlerKind::Proxy => !event.info().asks_models,
+fn allowed(handler: &Handler, events: &[HookEvent], dialect: Dialect) -> Result<(), String> {
+    let refused = |event: &&HookEvent| match (dialect, handler.kind()) {
+        // The other contracts know no such limits.
+        (Dialect::Codex | Dialect::Native, _) => false,
+        (Dialect::Opencode, kind) => kind == HandlerKind::Oracle,
+        (Dialect::Claude, kind) => refused_by_claude(kind, **event),
     };
     match events.iter().find(refused) {
         None => Ok(()),
@@ -106,6 +107,14 @@ fn allowed(handler: &Handler, events: &[HookEvent]) -> Result<(), String> {
             format!("{:?}", handler.kind()).to_lowercase(),
             event.name()
         )),
+    }
+}
+
+fn refused_by_claude(kind: HandlerKind, event: HookEvent) -> bool {
+    match kind {
+        HandlerKind::Command => false,
+        HandlerKind::Webhook => matches!(event, HookEvent::SessionStart | HookEvent::Setup),
+        HandlerKind::Oracle | HandlerKind::Proxy => !event.info().asks_models,
     }
 }
 

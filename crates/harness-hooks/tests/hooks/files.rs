@@ -110,3 +110,38 @@ fn the_other_dialects_are_tables() {
     assert_eq!(native.entries[0].id, "native:dsh-hooks.json:tool:after:0:0");
     assert_eq!(file("hooks.json", Scope::User, &json!({})).origin.dialect, Dialect::Codex);
 }
+
+#[test]
+fn each_dialect_has_its_own_events_and_kinds() {
+    let groups = |kind: &str| json!([{ "hooks": [{ "type": kind, "command": "x", "prompt": "x", "url": "http://127.0.0.1:1" }] }]);
+    let left = |name: &str, value: Value| -> Vec<String> {
+        file(name, Scope::User, &value).entries.into_iter().map(|entry| entry.spelling).collect()
+    };
+    let all = json!({ "PreToolUse": groups("command"), "PreCompact": groups("command"),
+        "PostToolUseFailure": groups("command"), "session.idle": groups("command"), "turn:stop": groups("command") });
+    let codex = file("hooks.json", Scope::User, &json!({ "hooks": all }));
+    let told = findings(&codex);
+    assert!(told.contains("no event of codex is called `PreCompact`"), "{told}");
+    assert!(told.contains("no event of codex is called `PostToolUseFailure`"), "{told}");
+    assert_eq!(left("opencode.json", json!({ "hooks": all })), ["session.idle", "turn:stop"]);
+    let kinds = json!({ "session.created": groups("http"), "tool.execute.before": groups("prompt"),
+        "chat.message": groups("subagent") });
+    assert_eq!(left("opencode.json", json!({ "hooks": kinds })), ["session.created", "chat.message"]);
+    let native = json!({ "session:start": groups("webhook"), "session:end": groups("oracle") });
+    assert_eq!(left("dsh-hooks.json", json!({ "events": native })), ["session:start", "session:end"]);
+    let claude = json!({ "SessionStart": groups("http"), "SessionEnd": groups("prompt") });
+    assert_eq!(left("settings.json", json!({ "hooks": claude })), [""; 0]);
+}
+
+#[test]
+fn opencode_files_may_have_comments_and_last_commas() {
+    let origin = || Origin::of("opencode.jsonc", Scope::User);
+    let text = "\u{feff}{ // the ünusual, \"form\"\n \"hooks\": { /* two \n lines */ \"session.idle\": [\n  { \"hooks\": [{ \"command\": \"echo // no /* comment, ] */ \\\" ,}\" , }, ], },\n ],\n }, }";
+    let file = HookFile::parse(origin(), text);
+    assert_eq!(findings(&file), "");
+    assert_eq!(file.entries[0].handler.summary(), "echo // no /* comment, ] */ \" ,}");
+    let broken = HookFile::parse(origin(), "{ /* ü */ \"hooks\": nope }");
+    assert!(findings(&broken).contains("line 1 column 22"), "{}", findings(&broken));
+    let claude = HookFile::parse(Origin::of("settings.json", Scope::User), text);
+    assert!(findings(&claude).contains("not JSON"), "strict where Claude Code is");
+}

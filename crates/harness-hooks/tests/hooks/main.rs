@@ -17,4 +17,5 @@ mod models;
 mod order;
 mod rig;
 mod schemas;
+mod serving;
 mod webhooks;
