@@ -61,10 +61,10 @@ pub(crate) enum HooksCommand {
 /// Which files count.
 #[derive(Debug, Args)]
 pub(crate) struct HookFiles {
-    /// Only this file, its format told by its name [default: $HOOKS_ADAPTER_CONFIG, else all files]
+    /// Only this file, its format told by its name [default: `$HOOKS_ADAPTER_CONFIG`, else all files]
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Home folder whose hook files count [default: $HOOKS_ADAPTER_HOME, else $HOME]
+    /// Home folder whose hook files count [default: `$HOOKS_ADAPTER_HOME`, else `$HOME`]
     #[arg(long, value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
     /// The folder of the project [default: the current one]

@@ -1,11 +1,12 @@
 //! Reads one file. A broken entry is reported with its place and disables itself alone.
+mod jsonc;
+
 use std::path::Path;
 
 use serde_json::{Map, Value};
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::entry::{HookEntry, Origin};
-use crate::jsonc;
 use crate::lint;
 use crate::matcher::{Matcher, MatcherStyle};
 use crate::parse_handler::{EntrySite, entry};

@@ -18,7 +18,6 @@ mod fault;
 mod file;
 mod fold;
 mod handler;
-mod jsonc;
 mod lint;
 mod listener;
 mod matcher;
