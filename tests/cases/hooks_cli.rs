@@ -44,34 +44,35 @@ fn steady(value: &mut Value) {
     }
 }
 
+/// Hooks of all kinds that need no network.
+fn every_kind() -> Value {
+    json!({ "hooks": {
+        "PreToolUse": [
+            { "matcher": "Bash", "hooks": [
+                { "type": "command", "command": "grep -q 'rm -rf' && { echo 'not here' >&2; exit 2; } || echo fine" },
+                { "type": "command", "command": "exit 7", "if": "Bash(ls *)" }
+            ]},
+            { "matcher": "Edit|Write", "hooks": [{ "type": "prompt", "prompt": "May it? $ARGUMENTS" }]},
+            { "matcher": "Task", "hooks": [
+                { "type": "agent", "prompt": "look", "command": "echo \"$HOOK_PROMPT\" | head -n 1; grep -o '\"prompt\":\"look'" },
+                { "type": "command", "command": "exit 9", "onError": "block" }
+            ]}
+        ],
+        "PostToolUse": [{ "hooks": [{ "type": "command", "command": "echo after >&2; exit 2" }] }],
+        "PostToolUseFailure": [{ "hooks": [{ "type": "command", "command": "echo failed" }] }],
+        "tool:after": [{ "hooks": [{ "type": "command", "command": "echo always" }] }],
+        "SessionStart": [{ "hooks": [{ "type": "command", "command": "basename \"$PWD\"" }] }],
+        "Stop": [{ "hooks": [{ "type": "command", "command": "echo '{\"continue\":false,\"stopReason\":\"enough\"}'" }] }],
+        "Notification": [{ "hooks": [
+            { "type": "command", "command": "cp hooks.d/broken.json hooks.d/settings.json" }] }]
+    }})
+}
+
 /// Every operation and every error, one transcript.
 #[test]
 fn k20_golden_transcript_of_the_line_protocol() {
     let rig = rig([harness_llm_mock::txt("```json\n{\"ok\": false, \"reason\": \"not on a Friday\"}\n```")]);
-    let file = rig.file(
-        "hooks.d/settings.json",
-        json!({ "hooks": {
-            "PreToolUse": [
-                { "matcher": "Bash", "hooks": [
-                    { "type": "command", "command": "grep -q 'rm -rf' && { echo 'not here' >&2; exit 2; } || echo fine" },
-                    { "type": "command", "command": "exit 7", "if": "Bash(ls *)" }
-                ]},
-                { "matcher": "Edit|Write", "hooks": [{ "type": "prompt", "prompt": "May it? $ARGUMENTS" }]},
-                { "matcher": "Task", "hooks": [
-                    { "type": "agent", "prompt": "look", "command": "echo \"$HOOK_PROMPT\" | head -n 1; grep -o '\"prompt\":\"look'" },
-                    { "type": "command", "command": "exit 9", "onError": "block" }
-                ]}
-            ],
-            "PostToolUse": [{ "hooks": [{ "type": "command", "command": "echo after >&2; exit 2" }] }],
-            "PostToolUseFailure": [{ "hooks": [{ "type": "command", "command": "echo failed" }] }],
-            "tool:after": [{ "hooks": [{ "type": "command", "command": "echo always" }] }],
-            "SessionStart": [{ "hooks": [{ "type": "command", "command": "basename \"$PWD\"" }] }],
-            "Stop": [{ "hooks": [{ "type": "command", "command": "echo '{\"continue\":false,\"stopReason\":\"enough\"}'" }] }],
-            "Notification": [{ "hooks": [
-                { "type": "command", "command": "cp hooks.d/broken.json hooks.d/settings.json" }] }]
-        }})
-        .to_string(),
-    );
+    let file = rig.file("hooks.d/settings.json", every_kind().to_string());
     rig.file(
         "hooks.d/broken.json",
         json!({ "hooks": { "Stop": [{ "hooks": [{ "type": "telepathy" }] }] } }).to_string(),
@@ -278,8 +279,7 @@ fn k20_the_mock_server_answers_prompt_hooks() {
     assert!(passed.stderr.is_empty(), "{}", passed.stderr);
     rig.assert_no_key(&denied);
     server.signal(Signal::TERM);
-    let served = server.wait();
-    rig.assert_no_key(&served);
+    rig.assert_no_key(&server.wait());
 }
 
 /// The other end of a pipe that nobody closes before the test does.

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::HookEvent;
+use crate::codec::clip;
 use crate::dispatch::{Dispatch, Report};
 use crate::engine::Engine;
 use crate::place::Place;
@@ -48,7 +49,9 @@ impl Listener {
         }
         let request: Map<String, Value> = match serde_json::from_str(line) {
             Ok(request) => request,
-            Err(error) => return refuse(&format!("the line is not a JSON object: {error}")),
+            Err(error) => {
+                return refuse(&format!("the line is not a JSON object: {}", clip(&error.to_string())));
+            }
         };
         match request.get("op").and_then(Value::as_str) {
             Some("ping") => Reply::Line(json!({ "ok": true, "pong": true })),
@@ -61,7 +64,7 @@ impl Listener {
                 Ok(response) => Reply::Line(response),
                 Err(error) => refuse(&error),
             },
-            Some(other) => refuse(&format!("unknown op `{other}` (ping, dispatch, reload, bye)")),
+            Some(other) => refuse(&format!("unknown op `{}` (ping, dispatch, reload, bye)", clip(other))),
             None => refuse("`op` is missing"),
         }
     }
@@ -105,7 +108,9 @@ impl Listener {
         cancel: &CancellationToken,
     ) -> Result<Report, String> {
         let events = HookEvent::spelled(event);
-        let Some(first) = events.first().copied() else { return Err(format!("unknown event `{event}`")) };
+        let Some(first) = events.first().copied() else {
+            return Err(format!("unknown event `{}`", clip(event)));
+        };
         let mut place = self.place.clone();
         if let Some(cwd) = cwd {
             place.cwd = self.place.cwd.join(cwd);

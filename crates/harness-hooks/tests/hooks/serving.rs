@@ -46,9 +46,9 @@ async fn a_line_of_the_greatest_length_is_a_request() {
 #[tokio::test]
 async fn a_cancelled_server_kills_its_hooks_and_ends() {
     let rig = Rig::new(Profile::Native);
-    let (mut client, server) = duplex(64 * 1024);
+    let (mut client, ours) = duplex(64 * 1024);
     let cancel = CancellationToken::new();
-    let (requests, responses) = tokio::io::split(server);
+    let (requests, responses) = tokio::io::split(ours);
     let mut listener = listener(&rig);
     let serving = serve(&mut listener, requests, responses, &cancel);
     let driving = async {
@@ -58,7 +58,7 @@ async fn a_cancelled_server_kills_its_hooks_and_ends() {
         cancel.cancel();
     };
     let (served, ()) =
-        tokio::time::timeout(Duration::from_secs(60), async { tokio::join!(serving, driving) })
+        tokio::time::timeout(Duration::from_mins(1), Box::pin(async { tokio::join!(serving, driving) }))
             .await
             .unwrap();
     assert_eq!(served.unwrap(), Served::Cancelled);
@@ -67,9 +67,26 @@ async fn a_cancelled_server_kills_its_hooks_and_ends() {
 #[tokio::test]
 async fn a_client_that_does_not_take_its_responses_is_an_error() {
     let rig = Rig::new(Profile::Native);
-    let (client, server) = duplex(64);
+    let (client, ours) = duplex(64);
     drop(client);
     let served =
-        serve(&mut listener(&rig), &b"{\"op\":\"ping\"}\n"[..], server, &CancellationToken::new()).await;
+        serve(&mut listener(&rig), &b"{\"op\":\"ping\"}\n"[..], ours, &CancellationToken::new()).await;
     assert_eq!(served.unwrap_err().kind(), std::io::ErrorKind::BrokenPipe);
+}
+
+#[tokio::test]
+async fn an_error_does_not_repeat_all_that_was_wrong() {
+    let rig = Rig::new(Profile::Native);
+    let long = "x".repeat(100_000);
+    let requests =
+        format!("\"{long}\"\n{{\"op\":\"{long}\"}}\n{{\"op\":\"dispatch\",\"event\":\"{long}\"}}\n");
+    let mut responses = Vec::new();
+    serve(&mut listener(&rig), requests.as_bytes(), &mut responses, &CancellationToken::new()).await.unwrap();
+    let text = String::from_utf8(responses).unwrap();
+    assert_eq!(text.lines().count(), 3);
+    assert!(
+        text.lines().all(|line| line.len() < 1000 && line.starts_with("{\"ok\":false")),
+        "{} bytes",
+        text.len()
+    );
 }
