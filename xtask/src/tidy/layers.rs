@@ -46,6 +46,7 @@ pub(super) const LAYERS: &[(&str, Kind)] = &[
     ("harness-fs-policy", Implementation),
     ("harness-llm-openai", Implementation),
     ("harness-permissions", Implementation),
+    ("harness-retry", Implementation),
     ("harness-session-jsonl", Implementation),
     ("harness-tool-schema", Implementation),
     ("harness-tool-bash", Consumer),
