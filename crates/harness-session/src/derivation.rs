@@ -152,6 +152,10 @@ impl Derivation {
     pub fn messages(&self) -> impl Iterator<Item = &Arc<Message>> {
         self.nodes.iter().filter_map(|node| node.message.as_ref())
     }
+    /// The surface: sequence numbers and what they say to the model, if anything.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = (Seq, Option<&Arc<Message>>)> + DoubleEndedIterator {
+        self.nodes.iter().map(|node| (node.seq, node.message.as_ref()))
+    }
     /// Sequence numbers on the surface, in surface order.
     pub fn surface(&self) -> impl Iterator<Item = Seq> + '_ {
         self.nodes.iter().map(|node| node.seq)
