@@ -8,11 +8,13 @@
 )]
 
 mod bad_input;
+mod budgets;
 mod cli;
 mod demo;
 mod files;
 mod hygiene;
 mod prefix;
+mod retries;
 mod shell;
 mod signals;
 mod stream;

@@ -14,6 +14,7 @@ mod logging;
 mod mock;
 mod output;
 mod render;
+mod repeats;
 mod run;
 mod sessions;
 mod sessions_show;

@@ -28,7 +28,11 @@ impl BudgetConfig {
     ///
     /// # Errors
     /// If it is not an amount above 0.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be positive; a cast saturates")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "checked to be positive; a cast saturates"
+    )]
     pub(crate) fn micros(&self) -> Result<Option<u64>, BudgetConfigError> {
         match self.max_cost {
             None => Ok(None),

@@ -9,6 +9,7 @@ mod prompt;
 mod providers;
 mod settings;
 mod surroundings;
+mod upkeep;
 
 pub use catalog::{Catalog, catalog};
 pub use error::BundleError;
@@ -17,3 +18,4 @@ pub use settings::{
     AgentSettings, BashSection, DurabilitySetting, FsPolicySection, HttpSettings, ModelSettings,
     PermissionSection, ProviderSettings, ProvidersSettings, SessionSettings, sections,
 };
+pub use upkeep::{BudgetSection, PriceSettings, PricesSettings, RetrySection};

@@ -148,7 +148,7 @@ impl Section for FsPolicySection {
 
 /// Every section of the bundle.
 pub fn sections(builder: ConfigBuilder) -> ConfigBuilder {
-    builder
+    let builder = builder
         .section::<ModelSettings>()
         .section::<ProvidersSettings>()
         .section::<HttpSettings>()
@@ -156,5 +156,6 @@ pub fn sections(builder: ConfigBuilder) -> ConfigBuilder {
         .section::<SessionSettings>()
         .section::<PermissionSection>()
         .section::<BashSection>()
-        .section::<FsPolicySection>()
+        .section::<FsPolicySection>();
+    crate::upkeep::sections(builder)
 }

@@ -110,7 +110,13 @@ pub struct RetryPolicy {
 impl Default for RetryPolicy {
     /// Five retries after 0.5, 1, 2, 4 and 8 seconds, give or take a fifth; at most a minute if the provider asks.
     fn default() -> Self {
-        Self { max_retries: 5, base_delay_ms: 500, max_delay_ms: 10_000, max_retry_after_ms: 60_000, jitter: 0.2 }
+        Self {
+            max_retries: 5,
+            base_delay_ms: 500,
+            max_delay_ms: 10_000,
+            max_retry_after_ms: 60_000,
+            jitter: 0.2,
+        }
     }
 }
 
@@ -162,7 +168,9 @@ mod tests {
     #[test]
     fn a_provider_has_its_own_values() {
         let mut config = RetryConfig { max_retries: Some(2), ..RetryConfig::default() };
-        config.providers.insert("slow".into(), ProviderRetry { max_retries: Some(9), ..ProviderRetry::default() });
+        config
+            .providers
+            .insert("slow".into(), ProviderRetry { max_retries: Some(9), ..ProviderRetry::default() });
         assert_eq!((config.policy("slow").max_retries, config.policy("other").max_retries), (9, 2));
     }
     #[test]

@@ -153,7 +153,9 @@ impl Derivation {
         self.nodes.iter().filter_map(|node| node.message.as_ref())
     }
     /// The surface: sequence numbers and what they say to the model, if anything.
-    pub fn entries(&self) -> impl ExactSizeIterator<Item = (Seq, Option<&Arc<Message>>)> + DoubleEndedIterator {
+    pub fn entries(
+        &self,
+    ) -> impl ExactSizeIterator<Item = (Seq, Option<&Arc<Message>>)> + DoubleEndedIterator {
         self.nodes.iter().map(|node| (node.seq, node.message.as_ref()))
     }
     /// Sequence numbers on the surface, in surface order.

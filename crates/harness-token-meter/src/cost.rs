@@ -93,6 +93,7 @@ impl Cost {
             let routes: Vec<_> = self.unpriced.iter().map(String::as_str).collect();
             return Some(format!("no price is known for {}", routes.join(", ")));
         }
-        (self.unmetered > 0).then(|| format!("the provider reported no usage for {} requests", self.unmetered))
+        (self.unmetered > 0)
+            .then(|| format!("the provider reported no usage for {} requests", self.unmetered))
     }
 }

@@ -27,9 +27,7 @@ fn block_tokens(block: &Block) -> u64 {
             Block::ToolCall(call) => text_tokens(&call.name) + text_tokens(&call.arguments),
             Block::ToolResult(result) => result.content.iter().map(block_tokens).sum(),
             Block::Image(_) => IMAGE,
-            Block::Other(other) => {
-                serde_json::to_string(other.fields()).map_or(0, |text| text_tokens(&text))
-            }
+            Block::Other(other) => serde_json::to_string(other.fields()).map_or(0, |text| text_tokens(&text)),
             _ => 0,
         }
 }
