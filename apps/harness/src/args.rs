@@ -72,6 +72,9 @@ pub(crate) struct RunArgs {
     /// Go on with this folder's newest session
     #[arg(long = "continue")]
     pub(crate) r#continue: bool,
+    /// First replace the session's older history by a summary
+    #[arg(long)]
+    pub(crate) compact: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, reason = "standard output is where data goes")]
 
 mod args;
+mod compact;
 mod compose;
 mod config_command;
 mod demo;

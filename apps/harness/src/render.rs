@@ -1,6 +1,7 @@
 //! Shows a run while it happens: text as it streams, a line for each tool call.
 use std::sync::Arc;
 
+use harness_compact::{CompactEnd, CompactOutcome};
 use harness_llm::Chunk;
 use harness_retry::RetryScheduled;
 use harness_session::{Body, Event, Form, LiveChunk, LiveError, LiveReceiver, Step, ToolCall, encode_event};
@@ -131,6 +132,8 @@ impl TextRenderer {
                 if let Some(Ok(retry)) = data.read::<RetryScheduled>() {
                     // Standard output stays as it is: the next attempt may go on in the middle of its line.
                     self.output.talk(&retry_line(&retry));
+                } else if let Some(Ok(CompactEnd { outcome, .. })) = data.read() {
+                    self.talk(&compacted_line(&outcome));
                 }
             }
             _ => {}
@@ -158,6 +161,18 @@ pub(crate) async fn json(output: Arc<Output>, mut seen: UnboundedReceiver<Seen>)
             },
             Seen::Note(note) => output.talk(&note),
         }
+    }
+}
+
+/// One line about a compaction.
+fn compacted_line(outcome: &CompactOutcome) -> String {
+    match outcome {
+        CompactOutcome::Done { after, .. } => {
+            format!(
+                "harness: older history was replaced by a summary; the next request has about {after} tokens"
+            )
+        }
+        CompactOutcome::Failed { code, message } => format!("harness: {message} [{code}]"),
     }
 }
 

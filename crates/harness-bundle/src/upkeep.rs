@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use harness_budget::{Budget, BudgetConfig};
+use harness_compact_basic::{CompactBasic, CompactConfig};
 use harness_config::{Config, ConfigBuilder, ProjectKeys, Section};
 use harness_kernel::{App, Ctx, Plugin, PluginError};
 use harness_retry::{Retry, RetryConfig};
@@ -27,6 +28,15 @@ impl Section for RetrySection {
 pub struct BudgetSection(pub BudgetConfig);
 impl Section for BudgetSection {
     const NAME: &'static str = "budget";
+    const PROJECT: ProjectKeys = ProjectKeys::Only(&[]);
+}
+
+/// Section `compact`: how history is kept within the model's context window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct CompactSection(pub CompactConfig);
+impl Section for CompactSection {
+    const NAME: &'static str = "compact";
     const PROJECT: ProjectKeys = ProjectKeys::Only(&[]);
 }
 
@@ -57,20 +67,26 @@ impl Section for PricesSettings {
 
 /// Adds the sections of this file.
 pub(crate) fn sections(builder: ConfigBuilder) -> ConfigBuilder {
-    builder.section::<RetrySection>().section::<BudgetSection>().section::<PricesSettings>()
+    builder
+        .section::<RetrySection>()
+        .section::<BudgetSection>()
+        .section::<CompactSection>()
+        .section::<PricesSettings>()
 }
 
 /// Adds the plugins of this file. The first listener around an event is the outermost: a budget stops a step before
 /// anything is spent on it, and a retry comes after whoever can mend the cause.
 pub(crate) fn plugins(app: App, config: &Config) -> Result<App, BundleError> {
     let (retry, budget): (RetrySection, BudgetSection) = (config.section()?, config.section()?);
+    let compact: CompactSection = config.section()?;
     let prices: PricesSettings = config.section()?;
     let setting = |error: &dyn std::fmt::Display| BundleError::Setting(error.to_string());
     Ok(app
         .with(PriceList(Arc::new(prices)))
         .with(TokenMeter)
         .with(Budget::new(budget.0).map_err(|error| setting(&error))?)
-        .with(Retry::new(retry.0).map_err(|error| setting(&error))?))
+        .with(Retry::new(retry.0).map_err(|error| setting(&error))?)
+        .with(CompactBasic::new(compact.0).map_err(|error| setting(&error))?))
 }
 
 /// The prices that are known.
