@@ -18,4 +18,4 @@ pub use settings::{
     AgentSettings, BashSection, DurabilitySetting, FsPolicySection, HttpSettings, ModelSettings,
     PermissionSection, ProviderSettings, ProvidersSettings, SessionSettings, sections,
 };
-pub use upkeep::{BudgetSection, CompactSection, PriceSettings, PricesSettings, RetrySection};
+pub use upkeep::{BudgetSection, CompactSection, PriceSettings, PricesSettings, RetrySection, ToolSettings};

@@ -8,6 +8,7 @@ use harness_config::{Config, ConfigBuilder, ProjectKeys, Section};
 use harness_kernel::{App, Ctx, Plugin, PluginError};
 use harness_retry::{Retry, RetryConfig};
 use harness_token_meter::{Price, Prices, TokenMeter};
+use harness_tools::{ResultCap, Tools};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +38,18 @@ impl Section for BudgetSection {
 pub struct CompactSection(pub CompactConfig);
 impl Section for CompactSection {
     const NAME: &'static str = "compact";
+    const PROJECT: ProjectKeys = ProjectKeys::Only(&[]);
+}
+
+/// Section `tools`: bounds on what tools show the model.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ToolSettings {
+    /// Most bytes of text in one tool result; the middle of a longer one is left out
+    pub max_result_bytes: Option<usize>,
+}
+impl Section for ToolSettings {
+    const NAME: &'static str = "tools";
     const PROJECT: ProjectKeys = ProjectKeys::Only(&[]);
 }
 
@@ -71,6 +84,7 @@ pub(crate) fn sections(builder: ConfigBuilder) -> ConfigBuilder {
         .section::<RetrySection>()
         .section::<BudgetSection>()
         .section::<CompactSection>()
+        .section::<ToolSettings>()
         .section::<PricesSettings>()
 }
 
@@ -79,14 +93,29 @@ pub(crate) fn sections(builder: ConfigBuilder) -> ConfigBuilder {
 pub(crate) fn plugins(app: App, config: &Config) -> Result<App, BundleError> {
     let (retry, budget): (RetrySection, BudgetSection) = (config.section()?, config.section()?);
     let compact: CompactSection = config.section()?;
+    let tools: ToolSettings = config.section()?;
     let prices: PricesSettings = config.section()?;
     let setting = |error: &dyn std::fmt::Display| BundleError::Setting(error.to_string());
     Ok(app
+        .with(ToolBounds(tools.max_result_bytes.map_or_else(ResultCap::default, ResultCap::bytes)))
         .with(PriceList(Arc::new(prices)))
         .with(TokenMeter)
         .with(Budget::new(budget.0).map_err(|error| setting(&error))?)
         .with(Retry::new(retry.0).map_err(|error| setting(&error))?)
         .with(CompactBasic::new(compact.0).map_err(|error| setting(&error))?))
+}
+
+/// Bounds on what tools show.
+struct ToolBounds(ResultCap);
+impl Plugin for ToolBounds {
+    type Deps = Arc<Tools>;
+    fn name(&self) -> &'static str {
+        "tool-bounds"
+    }
+    async fn apply(&self, _: Ctx, tools: Arc<Tools>) -> Result<(), PluginError> {
+        tools.cap_results(self.0);
+        Ok(())
+    }
 }
 
 /// The prices that are known.
