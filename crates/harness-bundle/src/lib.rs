@@ -18,4 +18,7 @@ pub use settings::{
     AgentSettings, BashSection, DurabilitySetting, FsPolicySection, HttpSettings, ModelSettings,
     PermissionSection, ProviderSettings, ProvidersSettings, SessionSettings, sections,
 };
-pub use upkeep::{BudgetSection, CompactSection, PriceSettings, PricesSettings, RetrySection, ToolSettings};
+pub use upkeep::{
+    BudgetSection, CompactSection, PriceSettings, PricesSettings, RetrySection, TextCallsSection,
+    ToolSettings,
+};

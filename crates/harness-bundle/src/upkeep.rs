@@ -6,6 +6,7 @@ use harness_budget::{Budget, BudgetConfig};
 use harness_compact_basic::{CompactBasic, CompactConfig};
 use harness_config::{Config, ConfigBuilder, ProjectKeys, Section};
 use harness_kernel::{App, Ctx, Plugin, PluginError};
+use harness_llm_text_calls::{TextCalls, TextCallsConfig};
 use harness_retry::{Retry, RetryConfig};
 use harness_token_meter::{Price, Prices, TokenMeter};
 use harness_tools::{ResultCap, Tools};
@@ -53,6 +54,15 @@ impl Section for ToolSettings {
     const PROJECT: ProjectKeys = ProjectKeys::Only(&[]);
 }
 
+/// Section `text-calls`: models whose printed tool calls are made.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct TextCallsSection(pub TextCallsConfig);
+impl Section for TextCallsSection {
+    const NAME: &'static str = "text-calls";
+    const PROJECT: ProjectKeys = ProjectKeys::Only(&[]);
+}
+
 /// One entry of section `prices`: what a model's tokens cost, in US dollars a million.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -84,6 +94,7 @@ pub(crate) fn sections(builder: ConfigBuilder) -> ConfigBuilder {
         .section::<RetrySection>()
         .section::<BudgetSection>()
         .section::<CompactSection>()
+        .section::<TextCallsSection>()
         .section::<ToolSettings>()
         .section::<PricesSettings>()
 }
@@ -93,7 +104,7 @@ pub(crate) fn sections(builder: ConfigBuilder) -> ConfigBuilder {
 pub(crate) fn plugins(app: App, config: &Config) -> Result<App, BundleError> {
     let (retry, budget): (RetrySection, BudgetSection) = (config.section()?, config.section()?);
     let compact: CompactSection = config.section()?;
-    let tools: ToolSettings = config.section()?;
+    let (tools, text_calls): (ToolSettings, TextCallsSection) = (config.section()?, config.section()?);
     let prices: PricesSettings = config.section()?;
     let setting = |error: &dyn std::fmt::Display| BundleError::Setting(error.to_string());
     Ok(app
@@ -102,6 +113,7 @@ pub(crate) fn plugins(app: App, config: &Config) -> Result<App, BundleError> {
         .with(TokenMeter)
         .with(Budget::new(budget.0).map_err(|error| setting(&error))?)
         .with(Retry::new(retry.0).map_err(|error| setting(&error))?)
+        .with(TextCalls { config: text_calls.0 })
         .with(CompactBasic::new(compact.0).map_err(|error| setting(&error))?))
 }
 

@@ -49,6 +49,7 @@ pub(super) const LAYERS: &[(&str, Kind)] = &[
     ("harness-fs-local", Implementation),
     ("harness-fs-policy", Implementation),
     ("harness-llm-openai", Implementation),
+    ("harness-llm-text-calls", Implementation),
     ("harness-permissions", Implementation),
     ("harness-retry", Implementation),
     ("harness-session-jsonl", Implementation),
