@@ -9,6 +9,7 @@
 
 mod crates_alone;
 mod llmock;
+mod llmock_faults;
 
 use std::path::PathBuf;
 

@@ -14,6 +14,7 @@ pub(crate) const VERSION: u32 = 1;
 /// One envelope line.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "type")]
+#[expect(clippy::large_enum_variant, reason = "there are two of them in a run")]
 pub(crate) enum Envelope {
     /// First line, unless the run failed before it had a session.
     #[serde(rename = "run/start")]

@@ -221,7 +221,8 @@ fn assert_balanced(messages: &[Arc<Message>]) {
         match block {
             Block::ToolCall(call) => open.push(call.id.clone()),
             Block::ToolResult(result) => {
-                let at = open.iter().position(|id| *id == result.call_id).expect("the result has its call");
+                let at = open.iter().position(|id| *id == result.call_id);
+                let Some(at) = at else { panic!("a result of no call: {}", result.call_id) };
                 open.remove(at);
             }
             _ => {}
