@@ -59,6 +59,7 @@ async fn one_run(
     let cwd = working_folder(args.cwd.as_deref())?;
     let config = run_settings(args, environment, &paths, &cwd, output)?;
     let mut signals = Signals::listen()?;
+    output.listen()?;
     let harness = Harness::start(&config, environment, &paths).await?;
     let result = session(args, prompt, style, &harness, cwd, output, &mut signals).await;
     let down = harness.shutdown().await;
