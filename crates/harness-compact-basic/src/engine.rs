@@ -1,11 +1,12 @@
 //! The compactor: chooses the range and sees the transaction through.
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use harness_agent::Agent;
 use harness_compact::{CompactError, Compacted, Compactor, Trigger};
 use harness_llm::{FailureCode, Llm};
-use harness_session::Session;
+use harness_session::{Session, SessionId};
 use harness_token_meter::{header_tokens, measure, text_tokens};
 use tokio_util::sync::CancellationToken;
 
@@ -20,7 +21,27 @@ const HALVINGS: u32 = 3;
 
 /// One compaction of a session at a time.
 #[derive(Default)]
-struct Lock(tokio::sync::Mutex<()>);
+struct Running(Mutex<HashSet<SessionId>>);
+impl Running {
+    fn sessions(&self) -> MutexGuard<'_, HashSet<SessionId>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Held while a session is compacted.
+struct Held(Arc<Running>, SessionId);
+impl Held {
+    fn take(session: &Session) -> Result<Self, CompactError> {
+        let running = session.ctx().state::<Running>();
+        let free = running.sessions().insert(session.id());
+        if free { Ok(Self(running, session.id())) } else { Err(CompactError::Busy) }
+    }
+}
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.sessions().remove(&self.1);
+    }
+}
 
 pub(crate) struct Engine {
     pub(crate) llm: Arc<Llm>,
@@ -46,8 +67,7 @@ impl Compactor for Engine {
         if trigger == Trigger::Manual && session.open_turn().is_some() {
             return Err(CompactError::Busy);
         }
-        let lock = session.ctx().state::<Lock>();
-        let _held = lock.0.try_lock().map_err(|_| CompactError::Busy)?;
+        let _held = Held::take(session)?;
         let header = session.request_header().ok_or(CompactError::Nothing)?;
         let first = measure(session);
         // A provider that refuses a request knows the window better than any table.

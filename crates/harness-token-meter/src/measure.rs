@@ -1,7 +1,8 @@
 //! What the next request weighs.
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use harness_session::{Body, Event, RequestHeader, Seq, Session, SurfaceOp};
+use harness_session::{Body, Event, RequestHeader, Seq, Session, SessionId, SurfaceOp};
 
 use crate::estimate::{header_tokens, message_tokens};
 
@@ -16,9 +17,9 @@ pub struct Measure {
     pub window: Option<u64>,
 }
 
-/// What was counted before, kept in the session's scope.
+/// What was counted before, kept in the sessions' scope.
 #[derive(Default)]
-struct Counted(Mutex<State>);
+struct Counted(Mutex<HashMap<SessionId, State>>);
 
 #[derive(Default)]
 struct State {
@@ -38,7 +39,8 @@ struct State {
 /// Measures a session. Costs no more than what is new since the last time.
 pub fn measure(session: &Session) -> Measure {
     let counted = session.ctx().state::<Counted>();
-    let mut state = counted.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut counted = counted.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let state = counted.entry(session.id()).or_default();
     let view = session.view();
     for event in view.iter_from(state.seen) {
         state.see(&event);
