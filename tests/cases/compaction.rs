@@ -233,3 +233,27 @@ fn long_results_are_pruned_first() {
     assert!(results[5].len() >= 24_000, "the newest is whole");
     assert!(rig.server().requests().iter().all(|request| request.tokens() <= WINDOW));
 }
+
+/// A provider that refuses whatever is sent: two recoveries, each judged by what it saved, then a loud stop.
+#[test]
+fn refusals_without_end_stop_loudly() {
+    let mut replies = vec![txt("Short summary.").when_last_message_contains(ASKED).times(20)];
+    for turn in 1..=3 {
+        replies.push(txt(format!("Turn {turn}: {}", filler(turn, 8000))));
+    }
+    replies.push(Reply::error(400, "This model's maximum context length is 10 tokens.").times(20));
+    let rig = rig(Script::new(replies));
+    assert_eq!(rig.run("turn 1").code, Some(0));
+    assert_eq!(rig.resume("turn 2").code, Some(0));
+    assert_eq!(rig.resume("turn 3").code, Some(0));
+    let finished = rig.resume("turn 4");
+    assert_eq!(finished.code, Some(1), "{}", finished.stderr);
+    assert!(finished.stderr.contains("CONTEXT_NOT_COMPACTED"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("maximum context length"), "the refusal is quoted: {}", finished.stderr);
+    let overflows =
+        logged(&rig, "compact/begin").iter().filter(|begin| begin["trigger"] == "overflow").count();
+    assert!((1..=2).contains(&overflows), "{overflows} recoveries");
+    let refused = rig.server().requests().iter().skip(3).filter(|request| !is_summary(request)).count();
+    assert!(refused <= 3, "{refused} requests were refused");
+    assert!(rig.story().contains("turn/end 4 error CONTEXT_NOT_COMPACTED"), "{}", rig.story());
+}

@@ -146,3 +146,17 @@ async fn a_request_without_a_report_makes_the_cost_unknown() {
     assert!(tally.cost.unknown_because().unwrap().contains("no usage for 1 request"));
     app.shutdown().await.unwrap();
 }
+
+/// What the provider counted is not what is sent any more, even if its own answer stays.
+#[tokio::test]
+async fn a_replacement_before_the_anchor_ends_it() {
+    let (app, session) = world().await;
+    let early = says(&session, &"a".repeat(4000));
+    answers(&session, "ok", used(1100, 0, 50));
+    assert!(measure(&session).anchored);
+    let body = Body::UserMessage(UserMessage { message: Arc::new(Message::user("short")) });
+    session.append(Draft::new(body).replacing(early, early).citing(vec![early])).unwrap();
+    let measured = measure(&session);
+    assert!(!measured.anchored && measured.tokens < 100, "{measured:?}");
+    app.shutdown().await.unwrap();
+}
