@@ -78,3 +78,48 @@ fn recoveries(session: &Session, at: Step) -> u32 {
     }
     count
 }
+
+#[cfg(test)]
+mod tests {
+    use harness_kernel::App;
+    use harness_llm::Chunk;
+    use harness_session::{ChunkRecorder, SessionHeader, SessionPlugin, Sessions, Turn};
+
+    use super::*;
+
+    const AT: Step = Step { turn: 1, step: 1 };
+
+    fn begin(trigger: Trigger) -> CompactBegin {
+        CompactBegin { compaction: 1, trigger, first: 0, last: 0, events: 1, tokens: 1, before: 1 }
+    }
+    fn pruned(trigger: Trigger) -> CompactPruned {
+        CompactPruned { trigger, results: 1, before: 2, after: 1 }
+    }
+
+    #[tokio::test]
+    async fn pruning_and_the_compaction_behind_it_are_one_recovery() {
+        let app = App::default().with(SessionPlugin::default()).start().await.unwrap();
+        let sessions = app.ctx().service::<Sessions>().unwrap();
+        let session = sessions.create(app.ctx(), SessionHeader::new(0, None), vec![]).unwrap();
+        session.append(Body::TurnStart(Turn { turn: 1 })).unwrap();
+        session.append_plugin(&begin(Trigger::Overflow)).unwrap();
+        session.append(Body::StepStart(AT)).unwrap();
+        assert_eq!(recoveries(&session, AT), 0, "another step's do not count");
+        session.append_plugin(&pruned(Trigger::Pressure)).unwrap();
+        session.append_plugin(&begin(Trigger::Manual)).unwrap();
+        assert_eq!(recoveries(&session, AT), 0, "nor those of another kind");
+        session.append_plugin(&pruned(Trigger::Overflow)).unwrap();
+        assert_eq!(recoveries(&session, AT), 1);
+        session.append_plugin(&begin(Trigger::Overflow)).unwrap();
+        assert_eq!(recoveries(&session, AT), 1, "still the same");
+        session.append_plugin(&begin(Trigger::Overflow)).unwrap();
+        assert_eq!(recoveries(&session, AT), 2);
+        session.append_plugin(&pruned(Trigger::Overflow)).unwrap();
+        let mut recorder = ChunkRecorder::new(AT, 2);
+        recorder.push(0, &Chunk::Finish(harness_llm::FinishReason::Stop.into()));
+        session.append(recorder.take_run().unwrap()).unwrap();
+        session.append_plugin(&begin(Trigger::Overflow)).unwrap();
+        assert_eq!(recoveries(&session, AT), 4, "a request was made between the two");
+        app.shutdown().await.unwrap();
+    }
+}
