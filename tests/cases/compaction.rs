@@ -257,3 +257,31 @@ fn refusals_without_end_stop_loudly() {
     assert!(refused <= 3, "{refused} requests were refused");
     assert!(rig.story().contains("turn/end 4 error CONTEXT_NOT_COMPACTED"), "{}", rig.story());
 }
+
+/// The call for a summary is retried like that of a step; it has a count of its own.
+#[test]
+fn the_summary_survives_passing_failures() {
+    let failing = Reply::error(503, "busy").times(5);
+    let mut replies = vec![Reply { when_last_message_contains: Some(ASKED.into()), ..failing.clone() }];
+    replies.push(txt("Short summary.").when_last_message_contains(ASKED));
+    for turn in 1..=3 {
+        replies.push(txt(format!("Turn {turn}: {}", filler(turn, 35_000))));
+    }
+    replies.push(failing);
+    replies.push(txt("The end."));
+    let rig = rig(Script::new(replies));
+    let run = |turn: usize| {
+        let id = rig.session_ids().pop();
+        let resume = id.iter().flat_map(|id| ["--resume", id]);
+        let run = windowed(rig.run_with(&format!("turn {turn}"), resume));
+        run.env("HARNESS_RETRY_MAX_RETRIES", "5").env("HARNESS_RETRY_BASE_DELAY_MS", "1").run()
+    };
+    for turn in 1..=3 {
+        assert_eq!(run(turn).code, Some(0));
+    }
+    let finished = run(4);
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    assert_eq!(logged(&rig, "compact/begin").len(), 1, "the first attempt came through");
+    assert_eq!(logged(&rig, "llm/retry").len(), 10);
+    assert!(rig.story().contains("assistant/message The end."));
+}

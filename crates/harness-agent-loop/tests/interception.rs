@@ -277,7 +277,7 @@ async fn turn_ending_comes_before_every_end() {
                 }
             });
             ctx.on::<AgentFailed>(move |failed| {
-                failures.lock().unwrap().push(failed.failure.message.clone())
+                failures.lock().unwrap().push(failed.failure.message.clone());
             });
         })
         .await;

@@ -163,8 +163,8 @@ impl Around for RequestConfig {
     type Output = Result<CallConfig, ListenerError>;
 }
 
-/// `agent/request-error`: around what happens after a failed model call. Nothing was executed and no message entered
-/// the history, so a retry runs the same step again.
+/// `agent/request-error`: around what happens after a failed model call, that of a step or one made for it (a summary).
+/// Nothing was executed and no message entered the history, so a retry makes the same call again.
 #[derive(Clone)]
 pub struct RequestFailed {
     /// The agent.

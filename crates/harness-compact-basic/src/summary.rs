@@ -2,10 +2,12 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt;
-use harness_agent::Agent;
+use harness_agent::{Agent, RequestErrorDecision, RequestFailed};
 use harness_compact::{CompactError, SOURCE};
+use harness_kernel::contain;
 use harness_llm::{
-    Assembler, Block, ContextForm, FailureCode, FinishReason, Llm, Message, Purpose, Request, StreamCall,
+    Assembler, Block, ContextForm, Failure, FailureCode, FinishReason, Llm, Message, Purpose, Request,
+    StreamCall,
 };
 use harness_session::RequestHeader;
 use harness_token_meter::CallUsage;
@@ -50,18 +52,25 @@ pub(crate) async fn ask(
         session: Some(agent.id().to_string()),
         purpose: Purpose::Compaction,
     };
-    let call = StreamCall::new(prepared, Arc::new(request), cancel.child_token());
-    let mut stream = llm.stream(agent.ctx(), call).await;
-    let mut assembler = Assembler::default();
-    while let Some(chunk) = stream.next().await {
-        assembler.push(&chunk);
-    }
-    let answer = assembler.finish();
-    match answer.finish.reason.failure() {
-        Some(failure) if failure.code == FailureCode::ABORTED => return Err(CompactError::Cancelled),
-        Some(failure) => return Err(CompactError::Model(failure.clone())),
-        None => {}
-    }
+    let request = Arc::new(request);
+    let mut attempt = 1;
+    let answer = loop {
+        let call = StreamCall::new(Arc::clone(&prepared), Arc::clone(&request), cancel.child_token());
+        let mut stream = llm.stream(agent.ctx(), call).await;
+        let mut assembler = Assembler::default();
+        while let Some(chunk) = stream.next().await {
+            assembler.push(&chunk);
+        }
+        let answer = assembler.finish();
+        let Some(failure) = answer.finish.reason.failure() else { break answer };
+        if failure.code == FailureCode::ABORTED {
+            return Err(CompactError::Cancelled);
+        }
+        if !again(agent, attempt, &config.provider, failure, cancel).await {
+            return Err(CompactError::Model(failure.clone()));
+        }
+        attempt += 1;
+    };
     agent.session().append_plugin(&CallUsage {
         purpose: Purpose::Compaction,
         provider: config.provider,
@@ -76,4 +85,31 @@ pub(crate) async fn ask(
     }
     let text: String = answer.content.iter().filter_map(Block::as_text).collect();
     if text.trim().is_empty() { Err(CompactError::Unusable("it is empty")) } else { Ok(text) }
+}
+
+/// Whether the failed call is made again: inside a turn, whoever retries the calls of steps decides here too.
+async fn again(
+    agent: &Arc<dyn Agent>,
+    attempt: u32,
+    provider: &str,
+    failure: &Failure,
+    cancel: &CancellationToken,
+) -> bool {
+    let Some(open) = agent.session().open_turn() else { return false };
+    // A summary that is too long is not for a listener to mend, who might compact for it.
+    if failure.code == FailureCode::CONTEXT_WINDOW_EXCEEDED {
+        return false;
+    }
+    let event = RequestFailed {
+        agent: Arc::clone(agent),
+        turn: open.turn,
+        step: open.step.unwrap_or(open.steps + 1),
+        attempt,
+        provider: provider.to_owned(),
+        failure: failure.clone(),
+        cancel: cancel.clone(),
+    };
+    let deciding = agent.ctx().waterfall(event, |_| async { Ok(RequestErrorDecision::Fail) });
+    let again = matches!(contain(deciding).await, Ok(Ok(RequestErrorDecision::Retry)));
+    again && !cancel.is_cancelled()
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use harness_agent::{ListenerError, RequestErrorDecision, RequestFailed};
 use harness_kernel::{Ctx, Plugin, PluginError};
-use harness_session::{Body, EventTypeInfo, PluginEvent, Session, Sessions, Step};
+use harness_session::{Body, EventTypeInfo, PluginEvent, Session, Sessions};
 
 use crate::class::FailureClass;
 use crate::events::{RetryScheduled, RetryStopped, StopReason};
@@ -57,7 +57,7 @@ async fn decide(config: &RetryConfig, event: &RequestFailed) -> Result<RequestEr
         return Ok(RequestErrorDecision::Fail);
     }
     let session = event.agent.session();
-    let retries = count(session, Step { turn: event.turn, step: event.step });
+    let retries = count(session);
     let wait = match event.failure.retry_after_ms {
         _ if retries >= policy.max_retries => Err(StopReason::Exhausted),
         Some(asked_ms) => policy.asked_ms(asked_ms, sample()).ok_or(StopReason::WaitTooLong { asked_ms }),
@@ -106,13 +106,12 @@ async fn decide(config: &RetryConfig, event: &RequestFailed) -> Result<RequestEr
     Ok(RequestErrorDecision::Retry)
 }
 
-/// How many retries the open step has had, by the log: a resumed or reloaded plugin counts the same.
-fn count(session: &Session, at: Step) -> u32 {
+/// How many retries the open step, or the summary before it, has had, by the log: a reloaded plugin counts the same.
+fn count(session: &Session) -> u32 {
     let view = session.view();
-    let since_step = (0..view.len())
-        .rev()
-        .filter_map(|seq| view.get(seq))
-        .take_while(|event| !matches!(&event.body, Body::StepStart(start) if *start == at));
+    let since_step = (0..view.len()).rev().filter_map(|seq| view.get(seq)).take_while(|event| {
+        !matches!(event.body, Body::StepStart(_) | Body::StepEnd(_) | Body::TurnStart(_))
+    });
     let retries = since_step.filter(|event| event.body.type_name() == RetryScheduled::TYPE).count();
     u32::try_from(retries).unwrap_or(u32::MAX)
 }
