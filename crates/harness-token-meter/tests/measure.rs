@@ -25,19 +25,19 @@ fn says(session: &Session, text: &str) -> u64 {
     let message = Arc::new(Message::user(text));
     session.append(Body::UserMessage(UserMessage { message })).unwrap().seq
 }
-fn answers(session: &Session, text: &str, usage: Option<Usage>) -> u64 {
+fn answers(session: &Session, text: &str, usage: impl Into<Option<Usage>>) -> u64 {
     let mut recorder = ChunkRecorder::new(AT, 1);
     recorder.push(0, &Chunk::BlockStart { index: 0, kind: BlockKind::Text });
     recorder.push(0, &Chunk::TextDelta { index: 0, text: text.into() });
     recorder.push(0, &Chunk::BlockEnd { index: 0, block: None });
-    if let Some(usage) = usage {
+    if let Some(usage) = usage.into() {
         recorder.push(0, &Chunk::Usage(usage));
     }
     recorder.push(0, &Chunk::Finish(FinishReason::Stop.into()));
     session.append(recorder.message("p", "m")).unwrap().seq
 }
-fn used(input: u64, cached: u64, output: u64) -> Option<Usage> {
-    Some(Usage { input, output, cache_read: Some(cached), ..Usage::default() })
+fn used(input: u64, cached: u64, output: u64) -> Usage {
+    Usage { input, output, cache_read: Some(cached), ..Usage::default() }
 }
 fn header(system: &str) -> Body {
     Body::RequestHeader(Arc::new(RequestHeader {
