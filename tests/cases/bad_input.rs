@@ -102,3 +102,33 @@ fn an_untrusted_project_cannot_move_the_endpoint() {
         finished.stderr
     );
 }
+
+/// Names that no provider would take back do not brick the session.
+#[test]
+fn an_illegal_tool_name_is_answered_and_written_legally() {
+    let rig = rig([call("c1", "bash; rm -rf", json!({})), txt("sorry")]);
+    let finished = rig.run("go");
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    let request = rig.request(2);
+    let said = request["messages"].as_array().unwrap().iter().find(|message| message["role"] == "assistant");
+    assert_eq!(said.unwrap()["tool_calls"][0]["function"]["name"], "bash__rm_-rf");
+    assert!(rig.tool_result(2).contains("`bash; rm -rf`"), "{}", rig.tool_result(2));
+}
+
+/// One cap for every tool, whatever its own limits are.
+#[test]
+fn the_central_cap_holds_for_every_result() {
+    let rig = rig([
+        call("c1", "bash", json!({ "command": "echo HEAD; seq 3000; echo TAIL" })),
+        call("c2", "read", json!({ "file_path": "long.txt" })),
+        txt("ok"),
+    ]);
+    rig.file("long.txt", "a line of text\n".repeat(1000));
+    let finished = rig.run_with("go", []).env("HARNESS_TOOLS_MAX_RESULT_BYTES", "2000").run();
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    for result in rig.tool_results(3) {
+        assert!(result.len() <= 2000 && result.len() > 1500, "{} bytes", result.len());
+        assert!(result.contains("bytes were left out here"), "{result}");
+    }
+    assert!(rig.tool_results(3)[0].contains("HEAD") && rig.tool_results(3)[0].contains("TAIL"));
+}

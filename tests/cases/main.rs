@@ -8,13 +8,16 @@
 )]
 
 mod bad_input;
+mod budgets;
 mod cli;
+mod compaction;
 mod demo;
 mod files;
 mod hooks;
 mod hooks_cli;
 mod hygiene;
 mod prefix;
+mod retries;
 mod shell;
 mod signals;
 mod stream;

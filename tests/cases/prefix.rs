@@ -46,6 +46,31 @@ fn each_request_starts_with_the_one_before() {
     }
 }
 
+/// Forty steps, a resume in the middle of them: each request begins with the one before it, byte for byte.
+#[test]
+fn forty_steps_and_a_resume_keep_the_prefix() {
+    let replies = (1..=42).map(|n| match n {
+        20 | 42 => txt(format!("step {n}")),
+        n => call(&format!("c{n}"), "bash", json!({ "command": format!("echo {n}") })),
+    });
+    let rig = rig(replies);
+    rig.file("AGENTS.md", "Be kind.\n");
+    assert_eq!(rig.run("first").code, Some(0));
+    assert_eq!(rig.resume("second").code, Some(0));
+    let requests = rig.server().requests();
+    assert_eq!(requests.len(), 42);
+    let prefix = |request: &harness_llm_mock::RecordedRequest| {
+        let body = String::from_utf8(request.body().to_vec()).unwrap();
+        let parsed: Body<'_> = serde_json::from_str(&body).unwrap();
+        // The rendered prompt: tools, then the messages without the closing bracket.
+        format!("{}{}", parsed.tools.get(), parsed.messages.get().strip_suffix(']').unwrap())
+    };
+    let prefixes: Vec<String> = requests.iter().map(prefix).collect();
+    for (n, pair) in prefixes.windows(2).enumerate() {
+        assert!(pair[1].starts_with(&pair[0]), "request {} does not begin with request {}", n + 2, n + 1);
+    }
+}
+
 /// Two sessions of one composition are told the same, byte for byte.
 #[test]
 fn two_sessions_have_the_same_system_prompt_and_tools() {

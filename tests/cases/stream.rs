@@ -79,3 +79,26 @@ fn a_stream_without_its_end_is_an_error() {
     messages.dedup();
     assert_eq!(messages.len(), all, "the four are told apart: {messages:#?}");
 }
+
+/// A printed tool call is made for a model that is named in the settings, logged, and left as text for others.
+#[test]
+fn a_printed_tool_call_is_made_for_a_named_model_only() {
+    let printed =
+        || txt("```json\n{\"name\": \"bash\", \"arguments\": {\"command\": \"echo run >> ran\"}}\n```");
+    let rig = rig([printed(), txt("done"), printed()]);
+    let named =
+        |run: harness_testkit::Invocation| run.env("HARNESS_TEXT_CALLS_MODELS", r#"["openai/mock-*"]"#);
+    let finished = named(rig.run_with("go", [])).run();
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    assert_eq!(rig.bytes("ran"), b"run\n");
+    assert_eq!(finished.stdout, "done\n", "the call is not shown as an answer");
+    let second = rig.request(2);
+    let made =
+        second["messages"].as_array().unwrap().iter().find(|message| message["role"] == "assistant").unwrap();
+    assert_eq!(made["tool_calls"][0]["function"]["name"], "bash");
+    assert!(rig.story().contains("llm/text-call"), "{}", rig.story());
+    // Without the setting it is an answer like any other.
+    let finished = rig.resume("again");
+    assert!(finished.stdout.contains("\"command\""), "{}", finished.stdout);
+    assert_eq!(rig.bytes("ran"), b"run\n");
+}

@@ -10,18 +10,20 @@ use crate::{cache, succeed, wanted};
 
 const VERSION: &str = "llmock==0.2.2";
 
-struct Server {
+pub(crate) struct Server {
     child: Child,
-    url: String,
+    pub(crate) url: String,
 }
 impl Server {
-    fn start() -> Self {
+    /// Starts it with further arguments.
+    pub(crate) fn start(more: &[&str]) -> Self {
         let program = install();
         // A free port, as far as one can know.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let child = Command::new(program)
             .args(["serve", "--host", "127.0.0.1", "--tool-mode", "auto", "--log-level", "warning"])
             .args(["--port", &port.to_string()])
+            .args(more)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -54,7 +56,7 @@ fn real_files_are_made_read_and_edited_through_a_foreign_server() {
     if !wanted("it installs PyPI llmock") {
         return;
     }
-    let server = Server::start();
+    let server = Server::start(&[]);
     let rig = Rig::new(env!("CARGO_BIN_EXE_harness"), []);
     // It picks among the offered tools by the words of the whole prompt; a tool that is denied is not offered.
     let run = |task: &str, more: &[&str]| {

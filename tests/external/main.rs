@@ -10,6 +10,7 @@
 mod claude_hooks;
 mod crates_alone;
 mod llmock;
+mod llmock_faults;
 
 use std::path::PathBuf;
 

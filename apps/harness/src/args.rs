@@ -61,6 +61,12 @@ pub(crate) struct RunArgs {
     /// Most steps (model requests) before the turn ends [default: 200]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_steps: Option<u32>,
+    /// Most tokens of the turn, cached ones included
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_tokens: Option<u64>,
+    /// Most cost of the turn, in US dollars
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    pub(crate) max_cost: Option<f64>,
     /// Let these calls run, as `tool` or `tool(pattern)`; may be repeated
     #[arg(long, value_name = "RULE")]
     pub(crate) allow: Vec<String>,
@@ -79,6 +85,9 @@ pub(crate) struct RunArgs {
     /// Go on with this folder's newest session
     #[arg(long = "continue")]
     pub(crate) r#continue: bool,
+    /// First replace the session's older history by a summary
+    #[arg(long)]
+    pub(crate) compact: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -139,4 +148,10 @@ pub(crate) struct MockArgs {
     /// Write each request body to this folder as Q1.json, Q2.json …
     #[arg(long, value_name = "DIR")]
     pub(crate) record: Option<PathBuf>,
+}
+
+fn dollars(text: &str) -> Result<f64, String> {
+    let usd: f64 =
+        text.trim_start_matches('$').parse().map_err(|_| "expected an amount such as 0.50".to_owned())?;
+    if usd.is_finite() && usd > 0.0 { Ok(usd) } else { Err("expected an amount above 0".to_owned()) }
 }

@@ -52,6 +52,12 @@ pub(crate) fn run_settings(
     if let Some(steps) = args.max_steps {
         builder = builder.flag("--max-steps", &["agent", "max_steps"], steps.into());
     }
+    if let Some(tokens) = args.max_tokens {
+        builder = builder.flag("--max-tokens", &["budget", "max_tokens"], tokens.into());
+    }
+    if let Some(usd) = args.max_cost {
+        builder = builder.flag("--max-cost", &["budget", "max_cost"], usd.into());
+    }
     if !args.allow.is_empty() {
         builder = builder.extend_flag("--allow", &["permissions", "allow"], &list(&args.allow));
     }

@@ -5,6 +5,7 @@ use harness_agent::{Agent, AgentFailed, AgentNotice, InboxPolicy};
 use harness_llm::Message;
 use harness_session::{AbortCause, SessionEvent};
 use harness_session_persistence::{StorageFailed, StorageRecovered};
+use harness_token_meter::Prices;
 use tokio::sync::mpsc::unbounded_channel;
 
 use crate::envelope::{Envelope, Problem, VERSION};
@@ -12,7 +13,7 @@ use crate::exit::Exit;
 use crate::output::{Output, PATIENCE};
 use crate::render::{Seen, TextRenderer, json};
 use crate::signals::{Asked, Signals};
-use crate::summary::Summary;
+use crate::summary::{Summary, money};
 
 /// How a run is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,7 +104,8 @@ pub(crate) async fn drive(
         }
     }
 
-    let mut summary = Summary::since(&session.view(), first);
+    let prices = agent.ctx().service::<dyn Prices>();
+    let mut summary = Summary::since(&session.view(), first, prices.as_deref());
     summary.unsaved = unsaved.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
     let exit = match asked {
         Some(asked) => asked.exit(),
@@ -165,11 +167,12 @@ pub(crate) fn conclude(agent: &Arc<dyn Agent>, exit: Exit, summary: &Summary, st
             let usage = summary.usage;
             let cached = usage.cache_read.map_or_else(String::new, |n| format!(" (+{n} cached)"));
             output.talk(&format!(
-                "{} steps · {} tool calls · {} tokens in{cached}, {} out · session {}",
+                "{} steps · {} tool calls · {} tokens in{cached}, {} out · {} · session {}",
                 summary.steps,
                 summary.tool_calls,
                 usage.input,
                 usage.output,
+                money(&summary.cost),
                 agent.id()
             ));
         }

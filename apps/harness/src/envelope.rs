@@ -1,5 +1,6 @@
 //! The first and the last line of `--json`; between them stand the session's events as logged.
 use harness_session::SessionId;
+use harness_token_meter::Cost;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -13,6 +14,7 @@ pub(crate) const VERSION: u32 = 1;
 /// One envelope line.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "type")]
+#[expect(clippy::large_enum_variant, reason = "there are two of them in a run")]
 pub(crate) enum Envelope {
     /// First line, unless the run failed before it had a session.
     #[serde(rename = "run/start")]
@@ -39,6 +41,12 @@ pub(crate) enum Envelope {
         reason: Option<Value>,
         /// Tokens of all requests of the run.
         usage: Option<Value>,
+        /// What the run cost.
+        cost: Option<Spent>,
+        /// Tokens of all requests of the session.
+        session_usage: Option<Value>,
+        /// What the session cost.
+        session_cost: Option<Spent>,
         /// Model requests that were answered.
         steps: u32,
         /// Tool calls that were answered.
@@ -48,6 +56,21 @@ pub(crate) enum Envelope {
         /// The exit code.
         exit_code: u8,
     },
+}
+
+/// What was spent.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct Spent {
+    /// US dollars; null if not known.
+    pub(crate) usd: Option<f64>,
+    /// Why it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) unknown: Option<String>,
+}
+impl From<&Cost> for Spent {
+    fn from(cost: &Cost) -> Self {
+        Self { usd: cost.usd(), unknown: cost.unknown_because() }
+    }
 }
 
 /// What went wrong.
@@ -73,6 +96,9 @@ impl Envelope {
             session: session.map(|id| id.to_string()),
             reason: summary.and_then(value),
             usage: summary.and_then(|summary| serde_json::to_value(summary.usage).ok()),
+            cost: summary.map(|summary| Spent::from(&summary.cost)),
+            session_usage: summary.and_then(|summary| serde_json::to_value(summary.session.usage).ok()),
+            session_cost: summary.map(|summary| Spent::from(&summary.session.cost)),
             steps: summary.map_or(0, |summary| summary.steps),
             tool_calls: summary.map_or(0, |summary| summary.tool_calls),
             error,

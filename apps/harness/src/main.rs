@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, reason = "standard output is where data goes")]
 
 mod args;
+mod compact;
 mod compose;
 mod config_command;
 mod demo;
@@ -17,6 +18,7 @@ mod logging;
 mod mock;
 mod output;
 mod render;
+mod repeats;
 mod run;
 mod sessions;
 mod sessions_show;

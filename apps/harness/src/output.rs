@@ -22,6 +22,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(1);
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     shared: Arc<Shared>,
+    /// Hears, for [`Output::settle`], signals that come when a run no longer looks at its own listener.
+    late: Mutex<Option<Signals>>,
 }
 
 #[derive(Debug, Default)]
@@ -102,10 +104,16 @@ impl Output {
             Exit::Failed
         })
     }
+    /// Listens from now on for signals that end the wait of [`Output::settle`].
+    pub(crate) fn listen(&self) -> std::io::Result<()> {
+        *self.late.lock().unwrap_or_else(PoisonError::into_inner) = Some(Signals::listen()?);
+        Ok(())
+    }
     /// Waits until everything is written; a signal gives up on it. Data that was not written is no success.
     pub(crate) async fn settle(&self, exit: Exit) -> Exit {
         let given_up = async {
-            match (exit, Signals::listen()) {
+            let late = self.late.lock().unwrap_or_else(PoisonError::into_inner).take();
+            match (exit, late.map_or_else(Signals::listen, Ok)) {
                 (Exit::Signal(_), _) => {
                     tokio::time::sleep(PATIENCE).await;
                     exit

@@ -1,11 +1,14 @@
 //! Shows a run while it happens: text as it streams, a line for each tool call.
 use std::sync::Arc;
 
+use harness_compact::{CompactEnd, CompactOutcome};
 use harness_llm::Chunk;
+use harness_retry::RetryScheduled;
 use harness_session::{Body, Event, Form, LiveChunk, LiveError, LiveReceiver, Step, ToolCall, encode_event};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::output::Output;
+use crate::repeats::{Repeats, Told};
 
 /// What the renderer is told, in commit order.
 #[derive(Debug)]
@@ -24,6 +27,8 @@ pub(crate) struct TextRenderer {
     output: Arc<Output>,
     /// The attempt whose text is on the screen, and how many bytes of it.
     shown: Option<(Step, u32, usize)>,
+    /// What the failed attempts before this one said, while this one says the same: it is not said twice.
+    repeats: Repeats,
     /// Live chunks were missed: the log has the rest.
     behind: bool,
     /// The cursor is not at the start of a line.
@@ -32,7 +37,7 @@ pub(crate) struct TextRenderer {
 
 impl TextRenderer {
     pub(crate) fn new(output: Arc<Output>) -> Self {
-        Self { output, shown: None, behind: false, midline: false }
+        Self { output, shown: None, repeats: Repeats::default(), behind: false, midline: false }
     }
     /// Runs until the channel closes.
     pub(crate) async fn run(mut self, mut live: LiveReceiver, mut seen: UnboundedReceiver<Seen>) {
@@ -65,7 +70,11 @@ impl TextRenderer {
         let Chunk::TextDelta { text, .. } = &*live.chunk else { return };
         let at = (live.at, live.attempt);
         if self.shown.is_none_or(|(step, attempt, _)| (step, attempt) != at) {
-            self.end_line();
+            let again = self.shown.is_some_and(|(step, _, _)| step == live.at);
+            self.repeats.attempt(again);
+            if !again {
+                self.end_line();
+            }
             self.shown = Some((live.at, live.attempt, 0));
         }
         if !self.behind {
@@ -76,10 +85,22 @@ impl TextRenderer {
         if text.is_empty() {
             return;
         }
-        self.output.data(text);
-        self.midline = !text.ends_with('\n');
         if let Some((_, _, bytes)) = &mut self.shown {
             *bytes += text.len();
+        }
+        match self.repeats.new_part(text) {
+            Told::Nothing => {}
+            Told::More(text) => self.write(&text),
+            Told::Anew(text) => {
+                self.end_line();
+                self.write(&text);
+            }
+        }
+    }
+    fn write(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.output.data(text);
+            self.midline = !text.ends_with('\n');
         }
     }
     fn event(&mut self, event: &Event) {
@@ -93,6 +114,10 @@ impl TextRenderer {
                 if let Some(rest) = text.get(shown..) {
                     self.text(rest);
                 }
+                if let Some(text) = self.repeats.finish() {
+                    self.end_line();
+                    self.write(&text);
+                }
                 self.end_line();
                 self.shown = None;
                 self.behind = false;
@@ -101,6 +126,14 @@ impl TextRenderer {
             Body::ToolResult(result) => {
                 if let Some(error) = &result.error {
                     self.talk(&clip(&format!("  ✗ {} [{}]", first_line(&error.message), error.code)));
+                }
+            }
+            Body::Plugin(data) => {
+                if let Some(Ok(retry)) = data.read::<RetryScheduled>() {
+                    // Standard output stays as it is: the next attempt may go on in the middle of its line.
+                    self.output.talk(&retry_line(&retry));
+                } else if let Some(Ok(CompactEnd { outcome, .. })) = data.read() {
+                    self.talk(&compacted_line(&outcome));
                 }
             }
             _ => {}
@@ -129,6 +162,27 @@ pub(crate) async fn json(output: Arc<Output>, mut seen: UnboundedReceiver<Seen>)
             Seen::Note(note) => output.talk(&note),
         }
     }
+}
+
+/// One line about a compaction.
+fn compacted_line(outcome: &CompactOutcome) -> String {
+    match outcome {
+        CompactOutcome::Done { after, .. } => {
+            format!(
+                "harness: older history was replaced by a summary; the next request has about {after} tokens"
+            )
+        }
+        CompactOutcome::Failed { code, message } => format!("harness: {message} [{code}]"),
+    }
+}
+
+/// One line about a retry.
+fn retry_line(retry: &RetryScheduled) -> String {
+    let RetryScheduled { code, retry: number, max_retries, wait_ms, .. } = retry;
+    let (seconds, tenths) = (wait_ms / 1000, wait_ms % 1000 / 100);
+    format!(
+        "harness: the model call failed [{code}]; retry {number} of {max_retries} in {seconds}.{tenths} s"
+    )
 }
 
 /// One line about a call: the tool and what it is called with.

@@ -3,9 +3,11 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use harness_bundle::{Harness, OpenedAgent};
+use harness_compact::CompactError;
 use harness_config::{Environment, Paths};
 
 use crate::args::RunArgs;
+use crate::compact::compact;
 use crate::compose::{run_settings, working_folder};
 use crate::drive::{Style, conclude, drive};
 use crate::envelope::{Envelope, Problem};
@@ -57,6 +59,7 @@ async fn one_run(
     let cwd = working_folder(args.cwd.as_deref())?;
     let config = run_settings(args, environment, &paths, &cwd, output)?;
     let mut signals = Signals::listen()?;
+    output.listen()?;
     let harness = Harness::start(&config, environment, &paths).await?;
     let result = session(args, prompt, style, &harness, cwd, output, &mut signals).await;
     let down = harness.shutdown().await;
@@ -86,6 +89,12 @@ async fn session(
     for repair in repairs {
         output.talk(&format!("harness: session {}: {repair}", agent.id()));
     }
+    if args.compact
+        && let Some(exit) = compact(&agent, output, signals).await?
+    {
+        agent.dispose().await;
+        return Ok(exit);
+    }
     let (exit, summary) = drive(&agent, prompt, style, output, signals).await;
     conclude(&agent, exit, &summary, style, output);
     agent.dispose().await;
@@ -98,6 +107,9 @@ pub(crate) fn code(error: &anyhow::Error) -> String {
         cause.downcast_ref::<harness_bundle::BundleError>().map(harness_bundle::BundleError::code).or_else(
             || cause.downcast_ref::<harness_config::ConfigError>().map(harness_config::ConfigError::code),
         )
+    });
+    let known = known.or_else(|| {
+        error.chain().find_map(|cause| cause.downcast_ref::<CompactError>().map(CompactError::code))
     });
     known.unwrap_or("FAILED").to_owned()
 }

@@ -3,9 +3,10 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use harness_llm::{Block, Message, MessageSource};
-use harness_session::{Body, Event, SessionHeader, TurnEndReason};
+use harness_session::{Body, Event, SessionHeader, SurfaceOp, TurnEndReason};
 
 use crate::render::call_line;
+use crate::summary::amount;
 
 /// Longest shown part of one result, in lines.
 const RESULT_LINES: usize = 12;
@@ -17,7 +18,7 @@ pub(crate) fn transcript(header: &SessionHeader, events: &[Arc<Event>]) -> Strin
     if let Some(cwd) = &header.cwd {
         let _ = writeln!(text, "folder  {cwd}");
     }
-    for event in events {
+    for event in events.iter().filter(|event| !matches!(event.surface, Some(SurfaceOp::Replace(..)))) {
         // What the person saw: appended events only, never what a compaction put in their place.
         match &event.body {
             Body::TurnStart(start) => {
@@ -78,7 +79,7 @@ fn reason(reason: &TurnEndReason) -> String {
         }
         TurnEndReason::Error { failure } => format!("failed: {failure}"),
         TurnEndReason::MaxTokens => "cut off at the output limit".to_owned(),
-        TurnEndReason::Budget { budget, limit } => format!("budget of {limit} {budget} used up"),
+        TurnEndReason::Budget { budget, limit } => format!("budget of {} used up", amount(budget, *limit)),
         TurnEndReason::Interrupted => "interrupted: the process ended".to_owned(),
         other => format!("{other:?}"),
     }

@@ -16,6 +16,7 @@ impl Asked {
 }
 
 /// The signals that are listened to.
+#[derive(Debug)]
 pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,

@@ -2,7 +2,7 @@
 use std::sync::Arc;
 
 use harness_session::{AppendError, Body, Session, Step, ToolResult, TurnEnd, TurnEndReason};
-use harness_tools::{ToolFailure, ToolFailureCode, ToolOutcome};
+use harness_tools::{ToolFailure, ToolOutcome};
 
 /// Answers a call that has no result.
 pub(crate) fn answer(
@@ -26,14 +26,7 @@ pub(crate) fn step(session: &Session) -> Result<(), AppendError> {
     let Some(step) = open.step else { return Ok(()) };
     let at = Step { turn: open.turn, step };
     for (position, call) in open.calls.iter().enumerate().filter(|(_, call)| !call.answered) {
-        let failure = if call.started {
-            let text =
-                "the turn failed while this call ran; its outcome is unknown: check before trying again";
-            ToolFailure::new(ToolFailureCode::TOOL_OUTCOME_UNKNOWN, text)
-        } else {
-            ToolFailure::new(ToolFailureCode::TOOL_NOT_STARTED, "the turn ended before this call was started")
-        };
-        answer(session, at, position, &call.id, failure)?;
+        answer(session, at, position, &call.id, ToolFailure::unanswered(call.started))?;
     }
     session.append(Body::StepEnd(at))?;
     Ok(())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use harness_agent::{Agent, RequestConfig, RequestErrorDecision, RequestFailed};
 use harness_llm::{Failure, FinishReason, Message, PreparedCall, Purpose, Request};
 use harness_session::{Body, HeaderReason, RequestContext, RequestHeader, Step};
-use harness_tools::{ToolFailure, ToolFailureCode};
+use harness_tools::ToolFailure;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::LoopAgent;
@@ -38,9 +38,7 @@ pub(crate) async fn run(
         match stream::run(agent, at, attempt, prepared, request, cancel).await? {
             Attempt::Answered(message, finish) => break (message, finish),
             Attempt::Failed(provider, failure) => {
-                if !again(agent, at, attempt, provider, failure.clone(), cancel).await? {
-                    return Err(Fault::Failed(failure));
-                }
+                again(agent, at, attempt, provider, failure, cancel).await?;
                 attempt += 1;
             }
         }
@@ -58,13 +56,7 @@ async fn settle(
     let calls = message.tool_calls().count();
     if *finish == FinishReason::MaxTokens {
         for (position, call) in message.tool_calls().enumerate() {
-            let text = format!(
-                "the reply was cut off at the output limit, so this call was not run; its arguments ended after {} \
-                 bytes: {}. Make the call again with less content, or in several parts",
-                call.arguments.len(),
-                tools::quote(&call.arguments),
-            );
-            let failure = ToolFailure::new(ToolFailureCode::OUTPUT_LIMIT, text);
+            let failure = ToolFailure::cut_off(&call.arguments);
             close::answer(&agent.session, at, position, &call.id, failure)?;
         }
         return Ok(StepOutcome::CutOff { owes_results: calls > 0 });
@@ -123,7 +115,7 @@ async fn request(agent: &Arc<LoopAgent>, at: Step) -> Result<(Arc<dyn PreparedCa
     Ok((prepared, Arc::new(request)))
 }
 
-/// Asks whether a failed call is made again.
+/// Asks whether a failed call is made again; if not, the turn fails.
 async fn again(
     agent: &Arc<LoopAgent>,
     at: Step,
@@ -131,12 +123,17 @@ async fn again(
     provider: String,
     failure: Failure,
     cancel: &CancellationToken,
-) -> Result<bool, Fault> {
+) -> Result<(), Fault> {
     check(cancel)?;
-    let (Step { turn, step }, cancel_token) = (at, cancel.clone());
-    let event =
-        RequestFailed { agent: agent.shared(), turn, step, attempt, provider, failure, cancel: cancel_token };
-    let decision = decide(&agent.ctx, event, |_| RequestErrorDecision::Fail).await?;
+    let Step { turn, step } = at;
+    let (agent, original, cancelled) = (agent.shared(), failure.clone(), cancel.clone());
+    let ctx = agent.ctx().clone();
+    let event = RequestFailed { agent, turn, step, attempt, provider, failure, cancel: cancelled };
+    let decision = decide(&ctx, event, |_| RequestErrorDecision::Fail).await?;
     check(cancel)?;
-    Ok(decision == RequestErrorDecision::Retry)
+    match decision {
+        RequestErrorDecision::Retry => Ok(()),
+        RequestErrorDecision::Fail => Err(Fault::Failed(original)),
+        RequestErrorDecision::FailWith(failure) => Err(Fault::Failed(failure)),
+    }
 }

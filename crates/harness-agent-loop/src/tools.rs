@@ -11,9 +11,6 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::LoopAgent;
 use crate::fault::Fault;
 
-/// Most bytes of arguments that a message to the model quotes.
-const QUOTE: usize = 200;
-
 /// Runs the calls. Returns whether one of them concluded the turn.
 pub(crate) async fn run(
     agent: &Arc<LoopAgent>,
@@ -75,9 +72,4 @@ impl CallLog<'_> {
     fn append(&self, body: Body) -> Result<(), BatchError> {
         self.0.append(body).map(drop).map_err(|error| BatchError(error.to_string()))
     }
-}
-
-/// The beginning of a text, for a message to the model.
-pub(crate) fn quote(text: &str) -> &str {
-    &text[..text.floor_char_boundary(QUOTE.min(text.len()))]
 }

@@ -1,7 +1,7 @@
 //! One turn: claim, pre-step, step, until nothing is owed.
 use std::sync::Arc;
 
-use harness_agent::{Agent, AgentFailed, PreStep, PreStepDecision, TurnStopping};
+use harness_agent::{Agent, AgentFailed, PreStep, PreStepDecision, TurnEnding, TurnStopping};
 use harness_kernel::contain;
 use harness_llm::{Failure, FailureCode, Message};
 use harness_session::{AbortCause, Body, InboxTarget, Step, Turn, TurnEndReason, UserMessage};
@@ -34,6 +34,11 @@ pub(crate) async fn run(agent: &Arc<LoopAgent>, cancel: &CancellationToken) -> O
     let failure = if let TurnEndReason::Error { failure } = &reason { Some(failure.clone()) } else { None };
     if let Some(failure) = &failure {
         report(agent, Some(turn), failure.clone());
+    }
+    let ending = TurnEnding { agent: agent.shared(), turn, reason: reason.clone() };
+    for error in agent.ctx.parallel(ending).await {
+        let text = format!("agent/turn-ending: {error}");
+        report(agent, None, Failure::new(FailureCode::other("LISTENER_FAILED"), text));
     }
     if let Err(error) = close::turn(&agent.session, reason) {
         report(agent, Some(turn), Failure::new(FailureCode::other(error.code()), error.to_string()));
@@ -68,6 +73,8 @@ async fn steps(
         let messages = match enter(agent, Step { turn, step }, claimed, cancel).await? {
             PreStepDecision::Enter(messages) => messages,
             PreStepDecision::Reject { reason } => return Ok(TurnEndReason::Blocked { reason }),
+            PreStepDecision::Budget { budget, limit } => return Ok(TurnEndReason::Budget { budget, limit }),
+            PreStepDecision::Fail(failure) => return Err(Fault::Failed(failure)),
         };
         if messages.is_empty() && (step == 1 || ending) {
             break;

@@ -7,16 +7,17 @@
 )]
 mod rig;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use harness_agent::{
-    AgentFailed, ListenerError, PreStep, PreStepDecision, RequestConfig, SessionStart, TurnStopping,
+    AgentFailed, ListenerError, PreStep, PreStepDecision, RequestConfig, RequestErrorDecision, RequestFailed,
+    SessionStart, TurnEnding, TurnStopping,
 };
-use harness_llm::{ContextForm, Message};
+use harness_llm::{ContextForm, Failure, FailureCode, LlmError, Message};
 use harness_session::{Body, TurnEndReason};
 use harness_tools::{PostExecute, PostToolDecision};
 use rig::tools::Echo;
-use rig::{Rig, calls, text};
+use rig::{Reply, Rig, calls, text};
 use std::ops::ControlFlow;
 
 #[tokio::test]
@@ -204,4 +205,88 @@ async fn agent_request_switches_the_model_and_the_log_says_so() {
     assert_eq!(models, ["m", "other"]);
     assert_eq!(rig.log().iter().filter(|line| *line == "request/header").count(), 2);
     rig.app.shutdown().await.unwrap();
+}
+
+#[tokio::test]
+async fn pre_step_can_end_a_turn_on_a_budget_or_with_a_failure() {
+    let rig = Rig::with([calls(&[("c1", "echo", "{}")])], |ctx, tools| {
+        tools.register(ctx, Echo::default()).unwrap();
+        ctx.around::<PreStep, _>(|event, next| async move {
+            match (event.turn, event.step) {
+                (1, 2) => Ok(PreStepDecision::Budget { budget: "tokens".into(), limit: 7 }),
+                (2, 1) => {
+                    let failure = Failure::new(FailureCode::other("NO_ROOM"), "there is no room");
+                    Ok(PreStepDecision::Fail(failure))
+                }
+                _ => next.run(event).await,
+            }
+        });
+    })
+    .await;
+    rig.go("one").await;
+    rig.go("two").await;
+    let ends: Vec<_> = rig
+        .events()
+        .iter()
+        .filter_map(|event| match &event.body {
+            Body::TurnEnd(end) => Some(end.reason.clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(ends[0], TurnEndReason::Budget { budget: "tokens".into(), limit: 7 });
+    assert!(
+        matches!(&ends[1], TurnEndReason::Error { failure } if failure.code.as_str() == "NO_ROOM"),
+        "{ends:?}"
+    );
+    assert_eq!(rig.script.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_request_error_can_be_told_in_other_words() {
+    let refused = LlmError::new(FailureCode::CONTEXT_WINDOW_EXCEEDED, "too long");
+    let rig = Rig::with([Reply::Error(refused)], |ctx, _| {
+        ctx.around::<RequestFailed, _>(|_, _| async move {
+            let failure = Failure::new(FailureCode::other("SAYS_MORE"), "why it is too long");
+            Ok(RequestErrorDecision::FailWith(failure))
+        });
+    })
+    .await;
+    rig.go("go").await;
+    let story = rig.events();
+    let end = story.iter().find_map(|event| match &event.body {
+        Body::TurnEnd(end) => Some(end.reason.clone()),
+        _ => None,
+    });
+    assert!(matches!(end, Some(TurnEndReason::Error { failure }) if failure.code.as_str() == "SAYS_MORE"));
+}
+
+/// Whatever ends a turn, listeners get their word in before `turn/end`; a failing one is told and changes nothing.
+#[tokio::test]
+async fn turn_ending_comes_before_every_end() {
+    let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+    let told: Arc<Mutex<Vec<String>>> = Arc::default();
+    let (reasons, failures) = (Arc::clone(&seen), Arc::clone(&told));
+    let rig =
+        Rig::with([text("a"), Reply::Error(LlmError::new(FailureCode::SERVER, "oops"))], move |ctx, _| {
+            ctx.on_parallel::<TurnEnding, _>(move |ending| {
+                let reasons = Arc::clone(&reasons);
+                async move {
+                    assert!(ending.agent.session().open_turn().is_some(), "the turn is still open");
+                    reasons.lock().unwrap().push(format!("{} {:?}", ending.turn, ending.reason));
+                    Err(ListenerError("no ink".into()))
+                }
+            });
+            ctx.on::<AgentFailed>(move |failed| {
+                failures.lock().unwrap().push(failed.failure.message.clone());
+            });
+        })
+        .await;
+    rig.go("one").await;
+    rig.go("two").await;
+    let seen = seen.lock().unwrap().clone();
+    assert_eq!(seen.len(), 2);
+    assert!(seen[0].starts_with("1 Completed") && seen[1].starts_with("2 Error"), "{seen:?}");
+    assert_eq!(told.lock().unwrap().iter().filter(|text| text.contains("no ink")).count(), 2);
+    let story = rig.story();
+    assert!(story.contains(&"turn/end completed".to_owned()) && story.contains(&"turn/end error".to_owned()));
 }

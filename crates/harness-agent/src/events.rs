@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use harness_kernel::{Around, Event, Notice, Parallel, Serial};
 use harness_llm::{CallConfig, Failure, Message};
-use harness_session::SessionId;
+use harness_session::{SessionId, TurnEndReason};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::{Agent, AgentStatus};
@@ -133,6 +133,15 @@ pub enum PreStepDecision {
         /// Why, for the log and the person.
         reason: Option<String>,
     },
+    /// No step opens; the turn ends with this budget used up, and the claimed messages stay removed.
+    Budget {
+        /// Which budget, in the plural for people, for example `tokens`.
+        budget: String,
+        /// Its size.
+        limit: u64,
+    },
+    /// No step opens; the turn ends with this failure.
+    Fail(Failure),
 }
 
 /// `agent/request`: around the call configuration of one request: route, model, sampling. Never the messages.
@@ -154,8 +163,8 @@ impl Around for RequestConfig {
     type Output = Result<CallConfig, ListenerError>;
 }
 
-/// `agent/request-error`: around what happens after a failed model call. Nothing was executed and no message entered
-/// the history, so a retry runs the same step again.
+/// `agent/request-error`: around what happens after a failed model call, that of a step or one made for it (a summary).
+/// Nothing was executed and no message entered the history, so a retry makes the same call again.
 #[derive(Clone)]
 pub struct RequestFailed {
     /// The agent.
@@ -181,10 +190,12 @@ impl Around for RequestFailed {
 }
 
 /// Decision of `agent/request-error`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RequestErrorDecision {
     /// The turn ends with the failure.
     Fail,
+    /// The turn ends with this failure, which says more than the provider's own.
+    FailWith(Failure),
     /// The request is made again in the same step.
     Retry,
 }
@@ -205,6 +216,24 @@ impl Event for TurnStopping {
 }
 impl Serial for TurnStopping {
     type Answer = Infallible;
+}
+
+/// `agent/turn-ending`: awaited just before `turn/end` is logged, whatever ends the turn. Listeners may still append
+/// to the log; they cannot change the outcome, and their failures are told on `agent/error`.
+#[derive(Clone)]
+pub struct TurnEnding {
+    /// The agent.
+    pub agent: Arc<dyn Agent>,
+    /// The turn.
+    pub turn: u32,
+    /// Why it ends.
+    pub reason: TurnEndReason,
+}
+impl Event for TurnEnding {
+    const NAME: &'static str = "agent/turn-ending";
+}
+impl Parallel for TurnEnding {
+    type Error = ListenerError;
 }
 
 /// `agent/error`: a turn failed, or something beside it that has no other place.

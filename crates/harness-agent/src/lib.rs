@@ -16,7 +16,7 @@ pub use error::{AgentError, ListenerError};
 pub use events::{
     AgentCreated, AgentDisposed, AgentFailed, AgentNotice, AgentStatusChanged, InboxClaimed, InboxDiscarded,
     InboxInserted, PreStep, PreStepDecision, RequestConfig, RequestErrorDecision, RequestFailed,
-    SessionStart, SessionStartSource, TurnStopping,
+    SessionStart, SessionStartSource, TurnEnding, TurnStopping,
 };
 pub use factory::{AgentFactory, CreateAgent};
 pub use inbox::{Claimed, Inbox, InboxLists};

@@ -12,6 +12,9 @@ pub enum BundleError {
     /// A setting is not usable.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// A setting makes no sense.
+    #[error("{0}")]
+    Setting(String),
     /// A permission rule is not legal.
     #[error(transparent)]
     Rule(#[from] RuleError),
@@ -59,6 +62,7 @@ impl BundleError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Config(error) => error.code(),
+            Self::Setting(_) => "SETTING",
             Self::Rule(_) => "PERMISSION_RULE",
             Self::NoModel(_) => "NO_MODEL",
             Self::UnknownProvider(_) => "UNKNOWN_PROVIDER",

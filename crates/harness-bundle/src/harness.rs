@@ -35,7 +35,7 @@ use crate::settings::{
     PermissionSection, ProvidersSettings, SessionSettings,
 };
 use crate::surroundings::Surroundings;
-use crate::{instructions, prompt};
+use crate::{instructions, prompt, upkeep};
 
 /// A running harness: every plugin of the default spine.
 pub struct Harness {
@@ -102,6 +102,7 @@ impl Harness {
             .with(AgentPlugin)
             .with(AgentLoop)
             .with(Surroundings { today: jiff::ZonedDateTime::now().date().to_string() });
+        let app = upkeep::plugins(app, config)?;
         let running = app.start().await?;
         Ok(Self { running, model, providers, limits, paths: paths.clone() })
     }

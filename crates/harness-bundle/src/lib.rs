@@ -10,6 +10,7 @@ mod prompt;
 mod providers;
 mod settings;
 mod surroundings;
+mod upkeep;
 
 pub use catalog::{Catalog, catalog};
 pub use error::BundleError;
@@ -18,4 +19,8 @@ pub use hooks::{hooks_config, trust_hooks};
 pub use settings::{
     AgentSettings, BashSection, DurabilitySetting, FsPolicySection, HttpSettings, ModelSettings,
     PermissionSection, ProviderSettings, ProvidersSettings, SessionSettings, sections,
+};
+pub use upkeep::{
+    BudgetSection, CompactSection, PriceSettings, PricesSettings, RetrySection, TextCallsSection,
+    ToolSettings,
 };

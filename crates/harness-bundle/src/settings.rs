@@ -149,7 +149,7 @@ impl Section for FsPolicySection {
 
 /// Every section of the bundle.
 pub fn sections(builder: ConfigBuilder) -> ConfigBuilder {
-    builder
+    let builder = builder
         .section::<ModelSettings>()
         .section::<ProvidersSettings>()
         .section::<HttpSettings>()
@@ -158,5 +158,6 @@ pub fn sections(builder: ConfigBuilder) -> ConfigBuilder {
         .section::<PermissionSection>()
         .section::<BashSection>()
         .section::<FsPolicySection>()
-        .section::<HooksSettings>()
+        .section::<HooksSettings>();
+    crate::upkeep::sections(builder)
 }

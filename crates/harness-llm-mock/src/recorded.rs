@@ -65,6 +65,11 @@ impl RecordedRequest {
         &self.0.request.body
     }
 
+    /// Tokens of the request by the server's own count: four bytes of the body are one.
+    pub fn tokens(&self) -> u64 {
+        self.body().len().div_ceil(4) as u64
+    }
+
     /// The body as JSON, parsed at the first call.
     ///
     /// # Errors

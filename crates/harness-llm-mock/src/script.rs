@@ -16,6 +16,10 @@ use crate::reply::Reply;
 pub struct Script {
     /// The model name in answers and in the model list.
     pub model: String,
+    /// The context window in tokens, four bytes of a request's body each. A larger request is refused as an
+    /// OpenAI-style server refuses it, and takes no reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_window: Option<u64>,
     /// The replies, in the order of use.
     pub replies: Vec<Reply>,
     /// What a request gets when no reply is left for it.
@@ -46,7 +50,12 @@ pub enum ScriptFormat {
 
 impl Default for Script {
     fn default() -> Self {
-        Self { model: "mock-model".to_owned(), replies: Vec::new(), when_exhausted: WhenExhausted::default() }
+        Self {
+            model: "mock-model".to_owned(),
+            context_window: None,
+            replies: Vec::new(),
+            when_exhausted: WhenExhausted::default(),
+        }
     }
 }
 
@@ -60,6 +69,12 @@ impl Script {
     #[must_use]
     pub fn when_exhausted(self, when_exhausted: WhenExhausted) -> Self {
         Self { when_exhausted, ..self }
+    }
+
+    /// Sets the context window, in tokens.
+    #[must_use]
+    pub fn context_window(self, tokens: u64) -> Self {
+        Self { context_window: Some(tokens), ..self }
     }
 
     /// Reads a script.

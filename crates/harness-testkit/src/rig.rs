@@ -73,6 +73,8 @@ impl Rig {
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("HOME", self.home())
             .env("OPENAI_API_KEY", KEY)
+            // A script says what each request gets; tests of retries turn them on.
+            .env("HARNESS_RETRY_MAX_RETRIES", "0")
             .args(args)
     }
     /// `harness run` against the scripted server, with further arguments.

@@ -5,6 +5,9 @@ use std::fmt;
 use harness_llm::Block;
 use harness_session::ToolError;
 
+/// Most bytes of arguments that a message to the model quotes.
+const QUOTE: usize = 200;
+
 /// A stable word for a failure. Open: a tool's own code passes through.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolFailureCode(Cow<'static, str>);
@@ -79,6 +82,26 @@ impl ToolFailure {
     /// A failure that is shown as `Error: <message>`.
     pub fn new(code: ToolFailureCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), content: Vec::new(), meta: None }
+    }
+    /// A call of a reply that was cut at the output limit, so that it was not run.
+    pub fn cut_off(arguments: &str) -> Self {
+        let text = format!(
+            "the reply was cut off at the output limit, so this call was not run; its arguments ended after {} bytes: \
+             {}. Make the call again with less content, or in several parts",
+            arguments.len(),
+            &arguments[..arguments.floor_char_boundary(QUOTE.min(arguments.len()))],
+        );
+        Self::new(ToolFailureCode::OUTPUT_LIMIT, text)
+    }
+    /// A call that a failed turn left without a result; `started` says whether its body may have run.
+    pub fn unanswered(started: bool) -> Self {
+        if started {
+            let text =
+                "the turn failed while this call ran; its outcome is unknown: check before trying again";
+            Self::new(ToolFailureCode::TOOL_OUTCOME_UNKNOWN, text)
+        } else {
+            Self::new(ToolFailureCode::TOOL_NOT_STARTED, "the turn ended before this call was started")
+        }
     }
     /// Shows this in place of the message.
     #[must_use]

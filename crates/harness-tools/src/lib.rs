@@ -4,6 +4,7 @@
 mod admit;
 mod batch;
 mod call;
+mod cap;
 mod decision;
 mod dispatch;
 mod erased;
@@ -21,6 +22,7 @@ mod tool;
 pub use admit::AdmittedCall;
 pub use batch::{BatchError, BatchReport, BatchSink, run_batch};
 pub use call::{CallRequest, CallToken, Narrowed, ToolCall};
+pub use cap::ResultCap;
 pub use decision::{ListenerError, PostToolDecision, PreToolDecision};
 pub use dispatch::DispatchedCall;
 pub use erased::{AnyTool, Produced, erase};

@@ -7,6 +7,7 @@ use harness_kernel::{Ctx, Service};
 use harness_llm::ToolSpec;
 
 use crate::call::ToolCall;
+use crate::cap::ResultCap;
 use crate::erased::{AnyTool, erase};
 use crate::schema::CompiledSchema;
 use crate::tool::Tool;
@@ -71,12 +72,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Debug, Default)]
 pub struct Tools {
     ids: AtomicU64,
+    cap: Mutex<ResultCap>,
 }
 impl Service for Tools {
     const NAME: &'static str = "tools";
 }
 
 impl Tools {
+    /// Sets the bound on every result from now on.
+    pub fn cap_results(&self, cap: ResultCap) {
+        *lock(&self.cap) = cap;
+    }
+    pub(crate) fn cap(&self) -> ResultCap {
+        *lock(&self.cap)
+    }
     /// Registers a typed tool for as long as `ctx` lives, visible in its scope and below.
     pub fn register<T: Tool>(&self, ctx: &Ctx, tool: T) -> Result<(), RegisterError> {
         self.register_any(ctx, erase(tool))

@@ -13,7 +13,8 @@ use crate::outcome::{ToolOutcome, ToolReturn};
 use crate::registry::{Entry, Tools};
 
 impl Tools {
-    /// Runs `tools/post-execute`, the tool's `finalize_content` exactly once, and `tools/result`.
+    /// Runs `tools/post-execute`, the tool's `finalize_content` exactly once, keeps the result within the cap, and
+    /// tells it on `tools/result`.
     pub async fn settle(&self, ctx: &Ctx, dispatched: DispatchedCall) -> Arc<ToolOutcome> {
         let DispatchedCall { call, entry, candidate, contexts } = dispatched;
         let entry = entry.as_deref();
@@ -37,6 +38,9 @@ impl Tools {
                     outcome = ToolOutcome { contexts, ..ToolOutcome::synthetic(failure) };
                 }
             }
+        }
+        if let Some(content) = self.cap().apply(&outcome.content) {
+            outcome.content = content;
         }
         let outcome = Arc::new(outcome);
         ctx.emit(&ToolResultNotice { call, outcome: Arc::clone(&outcome) });

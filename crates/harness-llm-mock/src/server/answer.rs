@@ -68,6 +68,16 @@ async fn reply(connection: &mut Connection, request: Request, shared: &Shared) -
     let (is_http11, keep_alive) = (request.is_http11, request.keeps_alive());
     let streams = asks_for_stream(&request.body);
     let recorded = shared.model_requests.record(request);
+    if let Some(window) = shared.context_window.filter(|window| recorded.tokens() > *window) {
+        let message = format!(
+            "This model's maximum context length is {window} tokens. However, your messages resulted in {} tokens. \
+             Please reduce the length of the messages.",
+            recorded.tokens()
+        );
+        let body = error("invalid_request_error", "context_length_exceeded", &message).to_string();
+        connection.write(&whole(400, &body, keep_alive)).await?;
+        return Ok(if keep_alive { After::KeepAlive } else { After::Close });
+    }
     let plan = shared.queue.lock().unwrap_or_else(PoisonError::into_inner).next(&recorded);
     let cue = Cue {
         request: recorded.number(),

@@ -54,6 +54,7 @@ impl Default for Options {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) model: String,
+    pub(crate) context_window: Option<u64>,
     pub(crate) queue: Mutex<ReplyQueue>,
     pub(crate) model_requests: Ledger,
     pub(crate) other_requests: Ledger,
@@ -86,6 +87,7 @@ impl MockServer {
         };
         let shared = Arc::new(Shared {
             model: script.model.clone(),
+            context_window: script.context_window,
             queue: Mutex::new(ReplyQueue::new(script)),
             model_requests: Ledger::new(kept),
             other_requests: Ledger::new(kept),

@@ -60,6 +60,39 @@ fn arguments_that_are_no_object_become_an_empty_one() {
 }
 
 #[test]
+fn illegal_tool_names_are_written_legally() {
+    let named = |name: &str| {
+        Block::ToolCall(ToolCallBlock { id: "c".into(), name: name.into(), arguments: "{}".into() })
+    };
+    for (made_up, legal) in [
+        ("bash; rm -rf /", "bash__rm_-rf__"),
+        ("", "unnamed"),
+        ("fs.read", "fs_read"),
+        ("läs\0", "l_s_"),
+        (&"x".repeat(65), &"x".repeat(64)),
+        ("ok_name-1", "ok_name-1"),
+    ] {
+        assert_eq!(sanitized(vec![named(made_up)]), [named(legal)], "{made_up:?}");
+    }
+}
+
+#[test]
+fn sizes_are_bounded() {
+    let long = format!("HEAD{}TAIL", "é".repeat(3_000_000));
+    let clean = sanitized(vec![Block::text(long.clone()), result(vec![Block::text(long)])]);
+    let text = clean[0].as_text().unwrap();
+    assert!(text.len() < 1024 * 1024 && text.starts_with("HEAD") && text.ends_with("TAIL"));
+    assert!(text.contains("bytes are too much for one message"));
+    let Block::ToolResult(inner) = &clean[1] else { panic!() };
+    assert!(inner.content[0].as_text().unwrap().len() < 1024 * 1024);
+    let huge = format!("{{\"a\":\"{}\"}}", "x".repeat(1024 * 1024));
+    assert_eq!(sanitized(vec![call(&huge)]), [call("{}")]);
+    let nuls = "\0".repeat(1024 * 1024 + 1);
+    let once = sanitize_message(&message(vec![Block::text(nuls)]));
+    assert!(Arc::ptr_eq(&sanitize_message(&once), &once), "twice is once");
+}
+
+#[test]
 fn identity_source_and_everything_else_stay() {
     let signed = Block::Reasoning { text: "\0".into(), replay: Some(json!({ "signature": "s\u{0}" })) };
     let source =
@@ -77,7 +110,7 @@ fn any_block() -> impl Strategy<Value = Block> {
         "[a\0é]{0,6}".prop_map(Block::text),
         "[a\0é]{0,6}".prop_map(|text| thought(&text)),
         r#"[{}"a:0\\ \x00]{0,8}"#.prop_map(|arguments| {
-            Block::ToolCall(ToolCallBlock { id: "c".into(), name: "n".into(), arguments })
+            Block::ToolCall(ToolCallBlock { id: "c".into(), name: arguments.clone(), arguments })
         }),
         Just(unknown("chart")),
     ];
