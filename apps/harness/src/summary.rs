@@ -52,6 +52,7 @@ impl Summary {
             Some(TurnEndReason::Blocked { reason }) => {
                 problem("BLOCKED", reason.clone().unwrap_or_else(|| "a policy blocked the prompt".to_owned()))
             }
+            Some(TurnEndReason::Stopped { reason }) => problem("STOPPED", reason.clone()),
             Some(TurnEndReason::MaxTokens) => {
                 problem("MAX_TOKENS", "the answer was cut off at the model's output limit".to_owned())
             }
@@ -67,9 +68,12 @@ impl Summary {
         match self.reason {
             _ if self.unsaved.is_some() => Exit::Failed,
             Some(TurnEndReason::Completed) => Exit::Done,
-            Some(TurnEndReason::Blocked { .. } | TurnEndReason::MaxTokens | TurnEndReason::Budget { .. }) => {
-                Exit::Stopped
-            }
+            Some(
+                TurnEndReason::Blocked { .. }
+                | TurnEndReason::Stopped { .. }
+                | TurnEndReason::MaxTokens
+                | TurnEndReason::Budget { .. },
+            ) => Exit::Stopped,
             _ => Exit::Failed,
         }
     }

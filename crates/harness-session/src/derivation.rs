@@ -23,6 +23,9 @@ pub enum SurfaceError {
     /// A shadowed node is not cited.
     #[error("the replacement does not cite event {0}, which it shadows")]
     Uncited(Seq),
+    /// A call would lose its result, or a result its call.
+    #[error("the replaced range {0}..={1} separates a tool call from its result")]
+    Unbalanced(Seq, Seq),
     /// A tool result may only be replaced by one for the same call.
     #[error("a tool result may replace only the one result of the same call")]
     ResultMismatch,
@@ -87,6 +90,8 @@ impl Derivation {
                     if start != end || !same {
                         return Err(SurfaceError::ResultMismatch);
                     }
+                } else if !balanced(&self.nodes[start..=end], body) {
+                    return Err(SurfaceError::Unbalanced(first, last));
                 }
                 Ok(Some((start, end)))
             }
@@ -152,6 +157,12 @@ impl Derivation {
     pub fn messages(&self) -> impl Iterator<Item = &Arc<Message>> {
         self.nodes.iter().filter_map(|node| node.message.as_ref())
     }
+    /// The surface: sequence numbers and what they say to the model, if anything.
+    pub fn entries(
+        &self,
+    ) -> impl ExactSizeIterator<Item = (Seq, Option<&Arc<Message>>)> + DoubleEndedIterator {
+        self.nodes.iter().map(|node| (node.seq, node.message.as_ref()))
+    }
     /// Sequence numbers on the surface, in surface order.
     pub fn surface(&self) -> impl Iterator<Item = Seq> + '_ {
         self.nodes.iter().map(|node| node.seq)
@@ -168,4 +179,26 @@ impl Derivation {
     pub fn by_seq(&self) -> HashMap<Seq, Arc<Message>> {
         self.nodes.iter().filter_map(|node| Some((node.seq, Arc::clone(node.message.as_ref()?)))).collect()
     }
+}
+
+/// Whether a replacement asks for the same results, and gives none to calls outside, as what it replaces.
+fn balanced(range: &[Node], replacement: &Body) -> bool {
+    let mut open: Vec<&str> = Vec::new();
+    for message in range.iter().filter_map(|node| node.message.as_ref()) {
+        for block in &message.content {
+            match block {
+                Block::ToolCall(call) => open.push(&call.id),
+                Block::ToolResult(result) => match open.iter().position(|id| *id == result.call_id) {
+                    Some(at) => drop(open.remove(at)),
+                    None => return false,
+                },
+                _ => {}
+            }
+        }
+    }
+    let asked: Vec<&str> = match replacement {
+        Body::AssistantMessage(answer) => answer.message.tool_calls().map(|call| call.id.as_str()).collect(),
+        _ => Vec::new(),
+    };
+    open == asked
 }
