@@ -7,6 +7,8 @@
 )]
 mod rig;
 
+#[path = "pi/branch.rs"]
+mod branch;
 #[path = "pi/history.rs"]
 mod history;
 #[path = "pi/provider.rs"]

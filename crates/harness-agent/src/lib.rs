@@ -4,6 +4,8 @@
 mod agent;
 mod context;
 mod control;
+#[cfg(doctest)]
+mod cookbook;
 mod decide;
 mod error;
 mod events;
