@@ -67,8 +67,13 @@ proptest! {
                         let (start, end) = (a.min(b), a.max(b));
                         let cited = model[start..=end].to_vec();
                         let draft = user("summary").replacing(cited[0], *cited.last().unwrap()).citing(cited);
-                        let seq = rig.append(draft);
-                        model.splice(start..=end, [seq]);
+                        // A range that separates a call from its result is refused and leaves no trace.
+                        match rig.session.append(draft) {
+                            Ok(event) => drop(model.splice(start..=end, [event.seq])),
+                            Err(AppendError::Surface(SurfaceError::Unbalanced(..))) => {}
+                            Err(error) => panic!("{error}"),
+                        }
+                        assert_balanced(&rig.session.messages());
                     }
                     Act::Prune => {
                         let newest = model.iter().rposition(|seq| {
@@ -207,4 +212,21 @@ async fn sources_must_be_earlier_and_unique() {
         }
     }
     rig.append(user("x").citing(vec![1, 0]));
+}
+
+/// Every call is followed by its result, and every result belongs to a call.
+fn assert_balanced(messages: &[Arc<Message>]) {
+    let mut open = Vec::new();
+    for block in messages.iter().flat_map(|message| &message.content) {
+        match block {
+            Block::ToolCall(call) => open.push(call.id.clone()),
+            Block::ToolResult(result) => {
+                let at = open.iter().position(|id| *id == result.call_id);
+                let Some(at) = at else { panic!("a result of no call: {}", result.call_id) };
+                open.remove(at);
+            }
+            _ => {}
+        }
+    }
+    assert!(open.is_empty(), "calls without results: {open:?}");
 }
