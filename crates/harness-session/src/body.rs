@@ -292,11 +292,13 @@ struct ToolResultFields {
     error: Option<ToolError>,
     #[serde(default)]
     meta: Option<serde_json::Value>,
+    #[serde(default)]
+    usage: Option<Usage>,
 }
 impl From<ToolResultFields> for ToolResult {
     fn from(fields: ToolResultFields) -> Self {
-        let ToolResultFields { turn, step, position, message, error, meta } = fields;
-        Self { at: Step { turn, step }, position, message, error, meta }
+        let ToolResultFields { turn, step, position, message, error, meta, usage } = fields;
+        Self { at: Step { turn, step }, position, message, error, meta, usage }
     }
 }
 

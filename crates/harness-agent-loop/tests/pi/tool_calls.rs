@@ -93,6 +93,8 @@ async fn after_tool_call() {
     assert_eq!(crate::line(&result.message), "c1=key=…");
     assert_eq!(result.meta, Some(json!({"redacted": 1})));
     assert_eq!(result.usage, Some(usage));
+    let stored = serde_json::to_string(&result).unwrap();
+    assert_eq!(serde_json::from_str::<ToolResult>(&stored).unwrap(), result, "and all of it is stored");
     assert_eq!(rig.story().last().unwrap(), "turn/end completed");
     assert_eq!(rig.script.requests().len(), 1);
     rig.app.shutdown().await.unwrap();
