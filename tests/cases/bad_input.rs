@@ -31,6 +31,8 @@ fn a_bad_value_names_its_place() {
     let rig = rig([]);
     config(&rig, "[agent]\nmax_steps = \"many\"\n");
     fails(&rig.run("go"), &["config.toml:2", "agent.max_steps"]);
+    config(&rig, "[agent]\nsteering = \"some\"\n");
+    fails(&rig.run("go"), &["config.toml:2", "agent.steering", "one-at-a-time"]);
 }
 #[test]
 fn a_bad_address_a_missing_key_and_an_unknown_provider_are_told() {

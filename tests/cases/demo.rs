@@ -61,7 +61,11 @@ fn sessions_are_listed_shown_and_continued() {
 #[test]
 fn the_configuration_is_shown_with_its_sources() {
     let rig = rig([]);
-    let shown = rig.command(["config", "show"]).env("HARNESS_MODEL_NAME", "big").run();
+    let shown = rig
+        .command(["config", "show"])
+        .env("HARNESS_MODEL_NAME", "big")
+        .env("HARNESS_AGENT_STEERING", "one-at-a-time")
+        .run();
     assert_eq!(shown.code, Some(0), "{}", shown.stderr);
     assert!(
         shown.stdout.contains("model.name = \"big\"  # environment HARNESS_MODEL_NAME"),
@@ -69,6 +73,8 @@ fn the_configuration_is_shown_with_its_sources() {
         shown.stdout
     );
     assert!(shown.stdout.contains("agent.max_steps = 200  # default"));
+    assert!(shown.stdout.contains("agent.steering = \"one-at-a-time\"  # environment"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("agent.followups = \"one-at-a-time\"  # default"));
 }
 
 #[test]

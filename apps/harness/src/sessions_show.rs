@@ -77,6 +77,7 @@ fn reason(reason: &TurnEndReason) -> String {
         TurnEndReason::Blocked { reason } => {
             format!("blocked: {}", reason.as_deref().unwrap_or("by a policy"))
         }
+        TurnEndReason::Stopped { reason } => format!("stopped: {reason}"),
         TurnEndReason::Error { failure } => format!("failed: {failure}"),
         TurnEndReason::MaxTokens => "cut off at the output limit".to_owned(),
         TurnEndReason::Budget { budget, limit } => format!("budget of {} used up", amount(budget, *limit)),

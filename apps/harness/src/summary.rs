@@ -55,6 +55,7 @@ impl Summary {
             Some(TurnEndReason::Blocked { reason }) => {
                 problem("BLOCKED", reason.clone().unwrap_or_else(|| "a policy blocked the prompt".to_owned()))
             }
+            Some(TurnEndReason::Stopped { reason }) => problem("STOPPED", reason.clone()),
             Some(TurnEndReason::MaxTokens) => {
                 problem("MAX_TOKENS", "the answer was cut off at the model's output limit".to_owned())
             }
@@ -72,6 +73,7 @@ impl Summary {
             Some(TurnEndReason::Completed) => Exit::Done,
             Some(
                 TurnEndReason::Blocked { .. }
+                | TurnEndReason::Stopped { .. }
                 | TurnEndReason::MaxTokens
                 | TurnEndReason::Budget { .. }
                 | TurnEndReason::Aborted { cause: AbortCause::Hook { .. } },

@@ -16,7 +16,7 @@ pub(crate) fn answer(
     let error = outcome.failure.as_ref().map(ToolFailure::identity);
     let position = u32::try_from(position).unwrap_or(u32::MAX);
     let message = Arc::new(outcome.message_for(call_id));
-    session.append(Body::ToolResult(ToolResult { at, position, message, error, meta: None }))?;
+    session.append(Body::ToolResult(ToolResult { at, position, message, error, meta: None, usage: None }))?;
     Ok(())
 }
 

@@ -65,6 +65,7 @@ impl BatchSink for CallLog<'_> {
             message: Arc::new(outcome.message(call)),
             error: outcome.failure.as_ref().map(ToolFailure::identity),
             meta: outcome.meta.clone(),
+            usage: outcome.usage,
         }))
     }
 }

@@ -1,7 +1,10 @@
 //! One turn: claim, pre-step, step, until nothing is owed.
 use std::sync::Arc;
 
-use harness_agent::{Agent, AgentFailed, PreStep, PreStepDecision, TurnEnding, TurnStopping};
+use harness_agent::{
+    Agent, AgentError, AgentFailed, PostStepDecision, PreStep, PreStepDecision, TurnEnding, TurnStopping,
+    post_step, transform_context,
+};
 use harness_kernel::contain;
 use harness_llm::{Failure, FailureCode, Message};
 use harness_session::{AbortCause, Body, InboxTarget, Step, Turn, TurnEndReason, UserMessage};
@@ -69,7 +72,7 @@ async fn steps(
         if step > limit {
             return Ok(TurnEndReason::Budget { budget: "steps".to_owned(), limit: limit.into() });
         }
-        let claimed = agent.control.claim(target, turn)?;
+        let claimed = agent.control.claim(target, turn, agent.options().queues)?;
         let messages = match enter(agent, Step { turn, step }, claimed, cancel).await? {
             PreStepDecision::Enter(messages) => messages,
             PreStepDecision::Reject { reason } => return Ok(TurnEndReason::Blocked { reason }),
@@ -87,13 +90,16 @@ async fn steps(
                 ending = !owes_results;
             }
         }
+        let decision = post_step(agent.shared(), Step { turn, step }, ending, cancel).await?;
+        check(cancel)?;
+        if let PostStepDecision::Stop { reason } = decision {
+            agent.control.park(&reason)?;
+            return Ok(TurnEndReason::Stopped { reason });
+        }
         if ending && agent.control.pending(InboxTarget::NextStep).is_empty() {
             let stopping = TurnStopping { agent: agent.shared(), turn, cancel: cancel.clone() };
-            agent
-                .ctx
-                .serial(stopping)
-                .await
-                .map_err(|panic| Fault::listener("agent/turn-stopping", panic))?;
+            let stopped = agent.ctx.serial(stopping).await;
+            stopped.map_err(|panic| AgentError::listener("agent/turn-stopping", panic))?;
             check(cancel)?;
             if agent.control.pending(InboxTarget::NextStep).is_empty() {
                 break;
@@ -128,7 +134,10 @@ async fn one_step(
     for message in messages {
         agent.session.append(Body::UserMessage(UserMessage { message }))?;
     }
-    let outcome = step::run(agent, at, cancel).await;
+    let outcome = match transform_context(agent.shared(), at, cancel).await {
+        Ok(()) => step::run(agent, at, cancel).await,
+        Err(error) => Err(error.into()),
+    };
     close::step(&agent.session)?;
     outcome
 }

@@ -8,6 +8,7 @@ use harness_llm::{CallConfig, Message, MessageId};
 use harness_session::{AbortCause, InboxTarget, Session, SessionId};
 
 use crate::error::AgentError;
+use crate::queue::QueueModes;
 
 /// What an agent does right now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,11 +49,13 @@ pub struct AgentOptions {
     pub max_steps: u32,
     /// Most tool calls that overlap.
     pub parallel_tools: usize,
+    /// How much of the inbox one boundary takes.
+    pub queues: QueueModes,
 }
 impl AgentOptions {
-    /// The defaults: 200 steps a turn, 10 overlapping tool calls.
+    /// The defaults: 200 steps a turn, 10 overlapping tool calls, all steering, one follow-up a turn.
     pub fn new(config: CallConfig, cwd: PathBuf) -> Self {
-        Self { config, cwd, max_steps: 200, parallel_tools: 10 }
+        Self { config, cwd, max_steps: 200, parallel_tools: 10, queues: QueueModes::default() }
     }
 }
 

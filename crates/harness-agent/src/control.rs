@@ -10,6 +10,7 @@ use crate::agent::{AgentStatus, Delivery, InboxPolicy};
 use crate::error::AgentError;
 use crate::events::{InboxClaimed, InboxDiscarded, InboxInserted};
 use crate::inbox::{Claimed, Inbox, InboxLists};
+use crate::queue::QueueModes;
 
 struct State {
     inbox: Inbox,
@@ -96,10 +97,10 @@ impl Control {
         Ok(())
     }
 
-    /// Takes the input of a step; at the start of a turn exactly one follow-up with it.
-    pub fn claim(&self, target: InboxTarget, turn: u32) -> Result<Claimed, AgentError> {
+    /// Takes the input of a step, at the start of a turn with its follow-up, as much as the modes say.
+    pub fn claim(&self, target: InboxTarget, turn: u32, modes: QueueModes) -> Result<Claimed, AgentError> {
         let mut state = lock(&self.state);
-        let claimed = state.inbox.claim(&self.session, target)?;
+        let claimed = state.inbox.claim(&self.session, target, modes)?;
         state.wake = false;
         self.publish(&state);
         drop(state);
@@ -173,6 +174,19 @@ impl Control {
     /// Waits until something may have changed what [`Control::next`] says.
     pub async fn woken(&self) {
         self.wake.notified().await;
+    }
+    /// A listener stopped the turn: what is pending now waits for the next word, and the log says so.
+    pub fn park(&self, reason: &str) -> Result<(), AgentError> {
+        let mut state = lock(&self.state);
+        (state.wake, state.parked) = (false, true);
+        let lists = state.inbox.lists();
+        let pending = lists.list(InboxTarget::NextTurn).len() + lists.list(InboxTarget::NextStep).len();
+        if pending > 0 {
+            let pending = u32::try_from(pending).unwrap_or(u32::MAX);
+            let body = harness_session::Body::AgentParked(AgentParked { pending, reason: reason.to_owned() });
+            self.session.append(body)?;
+        }
+        Ok(())
     }
     /// The turn is closed. After a failure the queue waits for the person, and the log says so.
     pub fn retire(&self, failed: Option<&str>) {

@@ -31,11 +31,26 @@ pub enum AgentError {
     /// The message is in the inbox already.
     #[error("message {0} is already pending")]
     AlreadyPending(harness_llm::MessageId),
+    /// A listener of an event that decides failed or panicked.
+    #[error("a listener of {event} failed: {detail}")]
+    Listener {
+        /// The event.
+        event: &'static str,
+        /// What it said.
+        detail: String,
+    },
+    /// An edit of the history is not legal.
+    #[error("an edit of agent/context was refused: {0}")]
+    ContextEdit(&'static str),
     /// Setting the agent up failed.
     #[error("the agent could not be set up: {0}")]
     Setup(String),
 }
 impl AgentError {
+    /// A listener of an event failed or panicked.
+    pub fn listener(event: &'static str, error: impl std::fmt::Display) -> Self {
+        Self::Listener { event, detail: error.to_string() }
+    }
     /// Stable code.
     pub fn code(&self) -> &'static str {
         match self {
@@ -44,6 +59,8 @@ impl AgentError {
             Self::Append(error) => error.code(),
             Self::NotPending(_) => "AGENT_NOT_PENDING",
             Self::AlreadyPending(_) => "AGENT_ALREADY_PENDING",
+            Self::Listener { .. } => "LISTENER_FAILED",
+            Self::ContextEdit(_) => "AGENT_CONTEXT_EDIT",
             Self::Setup(_) => "AGENT_SETUP",
         }
     }

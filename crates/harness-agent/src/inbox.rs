@@ -1,10 +1,11 @@
 //! The inbox: two ordered lists, every change in the log before it is in memory.
 use std::sync::Arc;
 
-use harness_llm::{Message, MessageId};
+use harness_llm::{Message, MessageId, MessageSource};
 use harness_session::{Body, Event, InboxSpliced, InboxTarget, Seq, Session};
 
 use crate::error::AgentError;
+use crate::queue::{QueueMode, QueueModes};
 
 /// The pending lists, as the log tells them.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -85,18 +86,33 @@ impl Inbox {
         }
         self.commit(session, splice(target, Vec::new(), vec![message], false))
     }
-    /// Takes everything for the next step and, at the start of a turn, exactly one follow-up.
-    pub fn claim(&mut self, session: &Session, target: InboxTarget) -> Result<Claimed, AgentError> {
-        let mut claimed = self.take(session, InboxTarget::NextStep, usize::MAX, false)?;
+    /// Takes what the modes allow for the next step and, at the start of a turn, of the follow-ups.
+    pub fn claim(
+        &mut self,
+        session: &Session,
+        target: InboxTarget,
+        modes: QueueModes,
+    ) -> Result<Claimed, AgentError> {
+        let mut spoken = 0;
+        let steering = |message: &Message| {
+            spoken += usize::from(message.source == MessageSource::User);
+            modes.steering == QueueMode::All || message.source != MessageSource::User || spoken == 1
+        };
+        let mut claimed = self.take(session, InboxTarget::NextStep, steering, false)?;
         if target == InboxTarget::NextTurn {
-            claimed.extend(self.take(session, InboxTarget::NextTurn, 1, false)?);
+            let mut queued = 0;
+            let followup = |_: &Message| {
+                queued += 1;
+                modes.followups == QueueMode::All || queued == 1
+            };
+            claimed.extend(self.take(session, InboxTarget::NextTurn, followup, false)?);
         }
         Ok(claimed)
     }
     /// Drops everything, steering first. Returns what was dropped.
     pub fn clear(&mut self, session: &Session) -> Result<Claimed, AgentError> {
-        let mut dropped = self.take(session, InboxTarget::NextStep, usize::MAX, true)?;
-        dropped.extend(self.take(session, InboxTarget::NextTurn, usize::MAX, true)?);
+        let mut dropped = self.take(session, InboxTarget::NextStep, |_| true, true)?;
+        dropped.extend(self.take(session, InboxTarget::NextTurn, |_| true, true)?);
         Ok(dropped)
     }
     /// Drops one message.
@@ -111,10 +127,11 @@ impl Inbox {
         &mut self,
         session: &Session,
         target: InboxTarget,
-        most: usize,
+        mut wanted: impl FnMut(&Message) -> bool,
         canceled: bool,
     ) -> Result<Claimed, AgentError> {
-        let taken: Claimed = self.lists.list(target).iter().take(most).map(Arc::clone).collect();
+        let taken: Claimed =
+            self.lists.list(target).iter().filter(|message| wanted(message)).map(Arc::clone).collect();
         if !taken.is_empty() {
             let removed = taken.iter().map(|message| message.id).collect();
             self.commit(session, splice(target, removed, Vec::new(), canceled))?;

@@ -3,7 +3,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use harness_agent::{Agent, AgentFactory, AgentOptions, AgentPlugin, CreateAgent, SessionStartSource};
+use harness_agent::{
+    Agent, AgentFactory, AgentOptions, AgentPlugin, CreateAgent, QueueModes, SessionStartSource,
+};
 use harness_agent_loop::AgentLoop;
 use harness_approval::ApprovalLog;
 use harness_bash_local::{BashLocal, BashLocalConfig};
@@ -134,6 +136,8 @@ impl Harness {
         let mut options = AgentOptions::new(config, cwd);
         options.max_steps = self.limits.max_steps;
         options.parallel_tools = self.limits.parallel_tools;
+        let AgentSettings { steering, followups, .. } = self.limits;
+        options.queues = QueueModes { steering: steering.into(), followups: followups.into() };
         Ok(options)
     }
 

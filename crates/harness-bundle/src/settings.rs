@@ -1,6 +1,7 @@
 //! The bundle's sections of the settings.
 use std::collections::BTreeMap;
 
+use harness_agent::QueueMode;
 use harness_bash_local::BashLimits;
 use harness_config::{ConfigBuilder, ProjectKeys, Section};
 use harness_fs_policy::FsPolicyConfig;
@@ -87,10 +88,32 @@ pub struct AgentSettings {
     pub max_steps: u32,
     /// Most tool calls that overlap
     pub parallel_tools: usize,
+    /// How much of what is said during a turn one step takes: `all` or `one-at-a-time`
+    pub steering: QueueSetting,
+    /// How many of the queued prompts one turn takes: `all` or `one-at-a-time`
+    pub followups: QueueSetting,
 }
 impl Default for AgentSettings {
     fn default() -> Self {
-        Self { max_steps: 200, parallel_tools: 10 }
+        let (steering, followups) = (QueueSetting::All, QueueSetting::OneAtATime);
+        Self { max_steps: 200, parallel_tools: 10, steering, followups }
+    }
+}
+/// How much of a list of pending messages is taken at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum QueueSetting {
+    /// Everything.
+    All,
+    /// The oldest.
+    OneAtATime,
+}
+impl From<QueueSetting> for QueueMode {
+    fn from(setting: QueueSetting) -> Self {
+        match setting {
+            QueueSetting::All => Self::All,
+            QueueSetting::OneAtATime => Self::OneAtATime,
+        }
     }
 }
 impl Section for AgentSettings {

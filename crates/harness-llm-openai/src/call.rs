@@ -6,16 +6,20 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::StreamExt;
 use harness_http::{ResponseTimer, StreamTimeouts};
-use harness_llm::{AdapterStream, CallConfig, Failure, LlmError, ModelInfo, PreparedCall, Request};
+use harness_llm::{
+    AdapterStream, CallConfig, Failure, LlmError, ModelInfo, PreparedCall, Request, RequestExtras,
+};
 use harness_llm_chat_completions::{
     CallSite, Endpoint, ErrorResponse, StreamDecoder, chunks, http_failure, not_a_stream, request_id,
 };
 use jiff::Timestamp;
 use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::Route;
+use crate::extras;
 use crate::fault::Place;
 
 /// As much of an error body as is read, in bytes.
@@ -48,7 +52,22 @@ impl PreparedCall for Call {
         request: Arc<Request>,
         cancel: CancellationToken,
     ) -> Result<AdapterStream, LlmError> {
-        let opened = cancel.run_until_cancelled(self.open(&request)).await;
+        self.stream_with(request, RequestExtras::default(), cancel).await
+    }
+
+    fn payload_fields(&self, request: &Request) -> Map<String, Value> {
+        let mut fields = self.route.encoder.fields(request);
+        fields.extend(self.route.config.extra_body.clone());
+        fields
+    }
+
+    async fn stream_with(
+        &self,
+        request: Arc<Request>,
+        extras: RequestExtras,
+        cancel: CancellationToken,
+    ) -> Result<AdapterStream, LlmError> {
+        let opened = cancel.run_until_cancelled(self.open(&request, &extras)).await;
         let (response, timer) = opened.unwrap_or_else(|| Err(Failure::aborted().into()))?;
         let id = request_id(&header_of(&response), &self.route.redactor);
         let decoder = StreamDecoder::new(request, self.route.encoder.compat())
@@ -63,10 +82,17 @@ impl PreparedCall for Call {
 
 impl Call {
     /// Sends the request and waits for the head of an event stream.
-    async fn open(&self, request: &Request) -> Result<(Response, ResponseTimer), LlmError> {
-        let body = self.route.encoder.encode_with(request, &self.route.config.extra_body)?;
+    async fn open(
+        &self,
+        request: &Request,
+        extras: &RequestExtras,
+    ) -> Result<(Response, ResponseTimer), LlmError> {
+        let fields =
+            extras::body(&self.route.config.extra_body, &self.route.encoder.fields(request), extras)?;
+        let headers = extras::headers(&self.headers, extras)?;
+        let body = self.route.encoder.encode_with(request, &fields)?;
         let client = self.route.client()?;
-        let post = client.post(self.endpoint.url().clone()).headers(self.headers.clone()).body(body);
+        let post = client.post(self.endpoint.url().clone()).headers(headers).body(body);
         let timer = self.route.timeouts.start();
         let response = match timer.head(post.send()).await {
             Ok(Ok(response)) => response,

@@ -3,6 +3,7 @@
 mod adapter;
 mod call;
 mod config;
+mod extras;
 mod fault;
 mod plugin;
 mod seconds;

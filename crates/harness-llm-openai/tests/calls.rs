@@ -270,3 +270,56 @@ async fn the_plugin_registers_a_route_for_each_provider() {
     let start = App::default().with(LlmPlugin).with(LlmOpenAi { providers: twice }).start().await;
     assert!(start.is_err(), "two routes of one name");
 }
+
+async fn extended(
+    settings: OpenAiConfig,
+    extend: impl FnOnce(&mut harness_llm::RequestExtras) -> Result<(), harness_llm::OptionRefused>,
+) -> Result<(), LlmError> {
+    let config = call_config();
+    let prepared = OpenAi::new(settings).prepare(&config)?;
+    let messages = vec![Arc::new(Message::user("go"))];
+    let request =
+        Request { config, system: None, tools: [].into(), messages, session: None, purpose: Purpose::Step };
+    let shown = serde_json::Value::from(prepared.payload_fields(&request)).to_string();
+    assert!(!shown.contains(KEY) && !shown.contains("messages"), "{shown}");
+    let mut extras = harness_llm::RequestExtras::default();
+    extend(&mut extras)?;
+    let cancel = CancellationToken::new();
+    let stream = prepared.stream_with(Arc::new(request), extras, cancel.clone()).await?;
+    let mut chunks = CheckedStream::boxed(stream, cancel);
+    while chunks.next().await.is_some() {}
+    Ok(())
+}
+
+#[tokio::test]
+async fn additions_of_listeners_are_sent_and_never_replace_what_is_there() {
+    let server = serve([txt("ok")]).await;
+    let mut settings = settings(server.base_url());
+    settings.api_key = Some(KEY.into());
+    settings.headers = BTreeMap::from([("x-org".to_owned(), "ours".to_owned())]);
+    extended(settings.clone(), |extras| {
+        extras.options.header("x-team", "blue")?;
+        extras.options.metadata.insert("run".into(), "7".into());
+        let retention = harness_llm::CacheRetention::Long;
+        extras.options.cache = Some(harness_llm::CacheOptions { key: Some("k".into()), retention });
+        extras.fields.set("service_tier", json!("flex"))
+    })
+    .await
+    .unwrap();
+    let requests = server.requests();
+    let sent = &requests[0];
+    assert_eq!(sent.raw_header("x-team"), Some("blue"));
+    assert_eq!(sent.raw_header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+    let body = sent.json().unwrap();
+    assert_eq!(body["metadata"], json!({"run": "7"}));
+    assert_eq!((&body["prompt_cache_key"], &body["prompt_cache_retention"]), (&json!("k"), &json!("24h")));
+    assert_eq!(body["service_tier"], "flex");
+
+    let taken =
+        extended(settings.clone(), |extras| extras.options.header("x-org", "theirs")).await.unwrap_err();
+    assert!(taken.0.message.contains("x-org") && !taken.0.message.contains("ours"), "{taken}");
+    let own =
+        extended(settings, |extras| extras.options.header("Authorization", "Bearer x")).await.unwrap_err();
+    assert!(own.0.message.contains("authorization") && !own.0.message.contains(KEY), "{own}");
+    assert_eq!(server.requests().len(), 1, "a refused addition sends nothing");
+}

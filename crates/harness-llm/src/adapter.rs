@@ -5,10 +5,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures_core::Stream;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::chunk::Chunk;
-use crate::failure::LlmError;
+use crate::failure::{FailureCode, LlmError};
+use crate::options::RequestExtras;
 use crate::request::{CallConfig, Request};
 
 /// Chunks as an adapter yields them: it may end in an in-band finish or throw an error; both are legal.
@@ -75,4 +77,29 @@ pub trait PreparedCall: Send + Sync {
         request: Arc<Request>,
         cancel: CancellationToken,
     ) -> Result<AdapterStream, LlmError>;
+
+    /// The body fields outside system prompt, messages and tools, as [`stream`](Self::stream) would send them, for
+    /// listeners of `llm/payload` to look at. Never a key.
+    fn payload_fields(&self, _request: &Request) -> Map<String, Value> {
+        Map::new()
+    }
+
+    /// Sends the request with what listeners added. An adapter that has no place for additions keeps this method,
+    /// which refuses them instead of dropping them.
+    async fn stream_with(
+        &self,
+        request: Arc<Request>,
+        extras: RequestExtras,
+        cancel: CancellationToken,
+    ) -> Result<AdapterStream, LlmError> {
+        if extras.is_empty() {
+            return self.stream(request, cancel).await;
+        }
+        let provider = &self.config().provider;
+        let text = format!(
+            "a listener added headers, metadata, cache options or body fields, which the adapter of provider \
+             `{provider}` cannot send; remove the listener or choose another provider"
+        );
+        Err(LlmError::new(FailureCode::INVALID_REQUEST, text))
+    }
 }

@@ -9,6 +9,8 @@ mod failure;
 mod id;
 mod message;
 mod open;
+mod options;
+mod payload;
 mod plugin;
 mod protocol;
 mod request;
@@ -23,6 +25,10 @@ pub use failure::{Failure, FailureCode, LlmError};
 pub use id::{MessageId, ParseIdError};
 pub use message::{ContextForm, Message, MessageSource, Role, SourceVocabulary};
 pub use open::{Open, Vocabulary};
+pub use options::{
+    CacheOptions, CacheRetention, OptionRefused, RequestExtras, RequestOptions, RequestOptionsEvent,
+};
+pub use payload::{PayloadEvent, PayloadFields};
 pub use plugin::LlmPlugin;
 pub use protocol::{CheckedStream, ProtocolChecker, Violation};
 pub use request::{CallConfig, GateRefusal, Purpose, Request, RequestGate, ToolSpec};

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::adapter::{AdapterStream, LlmAdapter, ModelInfo, PreparedCall};
 use crate::chunk::Chunk;
 use crate::failure::{Failure, FailureCode, LlmError};
+use crate::options::additions;
 use crate::protocol::CheckedStream;
 use crate::request::{CallConfig, Request, RequestGate};
 
@@ -149,12 +150,18 @@ impl Llm {
     /// neither a listener nor an adapter is waited for.
     pub async fn stream(&self, ctx: &Ctx, call: StreamCall) -> ChunkStream {
         let cancel = call.cancel.clone();
-        let chain = ctx.waterfall(LlmStream(call), |LlmStream(call)| async move {
-            if let Some(gate) = &call.gate {
-                gate.check(&call.request)
-                    .map_err(|refusal| LlmError::new(FailureCode::REQUEST_NOT_LOGGED, refusal.to_string()))?;
+        let scope = ctx.clone();
+        let chain = ctx.waterfall(LlmStream(call), move |LlmStream(call)| {
+            let scope = scope.clone();
+            async move {
+                if let Some(gate) = &call.gate {
+                    let refused =
+                        |refusal| LlmError::new(FailureCode::REQUEST_NOT_LOGGED, format!("{refusal}"));
+                    gate.check(&call.request).map_err(refused)?;
+                }
+                let extras = additions(&scope, &call.prepared, &call.request).await?;
+                call.prepared.stream_with(call.request, extras, call.cancel).await
             }
-            call.prepared.stream(call.request, call.cancel).await
         });
         match cancel.run_until_cancelled(contain(chain)).await {
             Some(Ok(Ok(stream))) => CheckedStream::boxed(stream, cancel),

@@ -1,9 +1,11 @@
 #![doc = include_str!("../README.md")]
 #![deny(missing_docs)]
 
+mod before_fork;
 #[cfg(feature = "contract")]
 pub mod contract;
 mod error;
+mod forked;
 mod known;
 mod lease;
 mod loaded;
@@ -17,7 +19,9 @@ mod summary;
 mod worker;
 mod writer;
 
+pub use before_fork::{BeforeFork, BeforeForkDecision};
 pub use error::{PersistenceError, Position};
+pub use forked::{Fork, ForkError, fork_recorded};
 pub use known::KnownTypes;
 pub use lease::LeaseOwner;
 pub use loaded::check_log;

@@ -68,6 +68,6 @@ pub async fn resume_recorded(
     Ok(Recorded { session, recorder, repairs: opened.repairs })
 }
 
-fn options(persistence: &dyn SessionPersistence) -> RecorderOptions {
+pub(crate) fn options(persistence: &dyn SessionPersistence) -> RecorderOptions {
     RecorderOptions { durability: persistence.durability(), ..RecorderOptions::default() }
 }

@@ -81,7 +81,7 @@ impl Closing {
         let message =
             Arc::new(Message { id: message_id(self.session, self.next), role: Role::User, content, source });
         let error = Some(ToolError { code: code.to_owned(), message: text.to_owned() });
-        let body = Body::ToolResult(ToolResult { at, position, message, error, meta: None });
+        let body = Body::ToolResult(ToolResult { at, position, message, error, meta: None, usage: None });
         self.push(body, Some(SurfaceOp::Append), asked_by.map(|seq| vec![seq]));
     }
 }

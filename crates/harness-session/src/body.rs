@@ -129,7 +129,8 @@ pub struct TurnEnd {
     pub reason: TurnEndReason,
 }
 
-/// Why a turn ended. Precedence when several apply: aborted, error, blocked, budget, max-tokens, completed.
+/// Why a turn ended. Precedence when several apply: aborted, error, blocked, stopped, budget, max-tokens,
+/// completed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -146,6 +147,11 @@ pub enum TurnEndReason {
         /// The listener's reason.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+    },
+    /// A listener decided after a step that this is enough.
+    Stopped {
+        /// The listener's reason.
+        reason: String,
     },
     /// It failed.
     Error {
@@ -270,6 +276,9 @@ pub struct ToolResult {
     /// Facts for displays; never shown to the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<serde_json::Value>,
+    /// What the tool, or whoever annotated its result, used of models by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
 }
 
 /// As stored.
@@ -283,11 +292,13 @@ struct ToolResultFields {
     error: Option<ToolError>,
     #[serde(default)]
     meta: Option<serde_json::Value>,
+    #[serde(default)]
+    usage: Option<Usage>,
 }
 impl From<ToolResultFields> for ToolResult {
     fn from(fields: ToolResultFields) -> Self {
-        let ToolResultFields { turn, step, position, message, error, meta } = fields;
-        Self { at: Step { turn, step }, position, message, error, meta }
+        let ToolResultFields { turn, step, position, message, error, meta, usage } = fields;
+        Self { at: Step { turn, step }, position, message, error, meta, usage }
     }
 }
 
@@ -366,7 +377,7 @@ pub struct InboxSpliced {
 /// Data of `agent/parked`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentParked {
-    /// How many follow-ups wait.
+    /// How many messages wait.
     pub pending: u32,
     /// Why nothing runs.
     pub reason: String,

@@ -2,6 +2,7 @@
 #![deny(missing_docs)]
 
 mod admit;
+mod annotate;
 mod batch;
 mod call;
 mod cap;
@@ -20,6 +21,7 @@ mod settle;
 mod tool;
 
 pub use admit::AdmittedCall;
+pub use annotate::{Annotate, ResultNotes};
 pub use batch::{BatchError, BatchReport, BatchSink, run_batch};
 pub use call::{CallRequest, CallToken, Narrowed, ToolCall};
 pub use cap::ResultCap;

@@ -1,7 +1,7 @@
 //! Results on their way out and the final, frozen one.
 use std::sync::Arc;
 
-use harness_llm::{Block, Message, ToolResultBlock};
+use harness_llm::{Block, Message, ToolResultBlock, Usage};
 use serde_json::Value;
 
 use crate::call::{CallToken, ToolCall};
@@ -51,6 +51,8 @@ pub struct ToolOutcome {
     pub value: Option<Arc<Value>>,
     /// Facts for displays.
     pub meta: Option<Value>,
+    /// What the call used of models by itself, for the log.
+    pub usage: Option<Usage>,
     /// Messages that follow all results of the batch.
     pub contexts: Vec<Message>,
     /// Whether the turn ends with this step.
@@ -68,6 +70,7 @@ impl ToolOutcome {
             meta: failure.meta.as_deref().cloned(),
             failure: Some(failure),
             value: None,
+            usage: None,
             contexts: Vec::new(),
             concludes_turn: false,
         }

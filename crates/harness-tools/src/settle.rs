@@ -4,6 +4,7 @@ use std::sync::Arc;
 use harness_kernel::{Ctx, contain, contain_sync};
 use harness_llm::{Block, Message};
 
+use crate::annotate::annotate;
 use crate::call::ToolCall;
 use crate::decision::PostToolDecision;
 use crate::dispatch::{Candidate, DispatchedCall, reproduce, unknown};
@@ -13,11 +14,12 @@ use crate::outcome::{ToolOutcome, ToolReturn};
 use crate::registry::{Entry, Tools};
 
 impl Tools {
-    /// Runs `tools/post-execute`, the tool's `finalize_content` exactly once, keeps the result within the cap, and
-    /// tells it on `tools/result`.
+    /// Runs `tools/post-execute`, `tools/annotate`, the tool's `finalize_content` exactly once, keeps the result
+    /// within the cap, and tells it on `tools/result`.
     pub async fn settle(&self, ctx: &Ctx, dispatched: DispatchedCall) -> Arc<ToolOutcome> {
         let DispatchedCall { call, entry, candidate, contexts } = dispatched;
         let entry = entry.as_deref();
+        let annotated = !matches!(candidate, Candidate::Final(_));
         let mut outcome = match candidate {
             Candidate::Final(failure) => freeze(ToolReturn::failure(failure), None, contexts),
             Candidate::Denied(failure) => {
@@ -25,6 +27,9 @@ impl Tools {
             }
             Candidate::Open(returned) => transform(ctx, &call, entry, returned, false, contexts).await,
         };
+        if annotated {
+            annotate(ctx, &call, &mut outcome).await;
+        }
         if let Some(entry) = entry {
             let last_word =
                 contain_sync(|| entry.tool.finalize_content(&call, &outcome.content, outcome.is_error()));
@@ -104,6 +109,7 @@ fn freeze(returned: ToolReturn, content: Option<Vec<Block>>, contexts: Vec<Messa
             content: produced.content,
             value: Some(Arc::new(produced.value)),
             meta: produced.meta,
+            usage: None,
             contexts: Vec::new(),
             concludes_turn: produced.concludes_turn,
         },

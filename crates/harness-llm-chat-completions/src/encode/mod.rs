@@ -100,6 +100,16 @@ impl Encoder {
         Ok(body.into())
     }
 
+    /// The fields of the body of `request` outside system prompt, messages and tools.
+    pub fn fields(&self, request: &Request) -> Map<String, Value> {
+        let tail = serde_json::to_value(self.tail(request));
+        let mut fields = Map::from_iter([("model".to_owned(), request.config.model.clone().into())]);
+        if let Ok(Value::Object(tail)) = tail {
+            fields.extend(tail);
+        }
+        fields
+    }
+
     fn write(
         &self,
         request: &Request,

@@ -112,7 +112,14 @@ impl<'a> Script<'a> {
         let error = text.is_empty().then(|| ToolError { code: "PROBE".into(), message: "nothing".into() });
         let message = Arc::new(Message::tool_result(block));
         let meta = Some(serde_json::json!({ "exit": -1, "share": 0.1 }));
-        self.append(Body::ToolResult(ToolResult { at: self.at, position, message, error, meta }));
+        self.append(Body::ToolResult(ToolResult {
+            at: self.at,
+            position,
+            message,
+            error,
+            meta,
+            usage: None,
+        }));
         self
     }
     /// Closes the step and the turn.

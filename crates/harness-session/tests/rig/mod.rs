@@ -94,5 +94,5 @@ pub(crate) fn result(at: Step, position: u32, id: &str, failed: bool) -> Draft {
     let message =
         Arc::new(Message::tool_result(ToolResultBlock { call_id: id.into(), content, is_error: failed }));
     let error = failed.then(|| ToolError { code: "X".into(), message: "no".into() });
-    Body::ToolResult(ToolResult { at, position, message, error, meta: None }).into()
+    Body::ToolResult(ToolResult { at, position, message, error, meta: None, usage: None }).into()
 }

@@ -1,0 +1,2 @@
+//! Compiles the examples of the cookbook.
+#![doc = include_str!("../../../docs/cookbook/hook-into-a-turn.md")]
