@@ -40,6 +40,7 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct RunArgs {
     /// What to do; text piped to standard input is added to it, or taken in its place
     pub(crate) task: Option<String>,
