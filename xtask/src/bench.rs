@@ -8,6 +8,8 @@ use crate::workspace::Workspace;
 pub(crate) fn run(workspace: &Workspace, options: &[&str]) -> Result<()> {
     run_command(cargo(&workspace.root).args(["build", "--release", "--package", "harness"]))?;
     run_command(cargo(&workspace.root).args(["build", "--release", "--package", "xtask-bench", "--bins"]))?;
+    let example = ["build", "--release", "--package", "harness-hooks-claude", "--example", "overhead"];
+    run_command(cargo(&workspace.root).args(example))?;
     let folder = target_folder(workspace)?.join("release");
     let mut driver = std::process::Command::new(folder.join("bench"));
     driver.current_dir(&workspace.root).arg("--binaries").arg(&folder).args(options);

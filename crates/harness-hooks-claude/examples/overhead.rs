@@ -102,6 +102,9 @@ async fn main() {
     std::fs::write(claude.join("settings.json"), text).unwrap();
     let without = per_call(folder.path(), false).await;
     let with = per_call(folder.path(), true).await;
+    if std::env::args().nth(1).as_deref() == Some("--bare") {
+        return println!("{:.2}", with - without);
+    }
     println!(
         "per tool call: {without:.1} µs without hooks, {with:.1} µs with hooks that do not match: {:+.1} µs",
         with - without

@@ -2,6 +2,7 @@
 mod answers;
 mod durability;
 mod fixed;
+mod hooks;
 mod steps;
 
 use anyhow::Result;
@@ -23,4 +24,5 @@ pub(crate) const ALL: &[(&str, Figure)] = &[
     ("size", fixed::size),
     ("log-append", fixed::log_append),
     ("durability", durability::both),
+    ("hooks", hooks::not_matching),
 ];

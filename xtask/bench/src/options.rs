@@ -7,7 +7,8 @@ const HELP: &str = "\
 usage: cargo xtask bench [--runs N] [--only NAME] [--durability sync|write]
 
   --runs N         runs of each short program; long ones run less often [default: 11]
-  --only NAME      one figure: version, one-shot, steps, flatness, chunks, resume, size, log-append or durability
+  --only NAME      one figure: version, one-shot, steps, flatness, chunks, resume, size, log-append, durability
+                   or hooks
   --durability D   what both programs do at a barrier [default: sync]
 ";
 
