@@ -2,10 +2,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use harness_agent::Agent;
+use harness_agent::{Agent, AgentNotice};
 use harness_compact::{
-    BeforeCompact, BeforeCompactDecision, CompactBegin, CompactEnd, CompactError, CompactOutcome, SOURCE,
-    Trigger,
+    AfterCompact, BeforeCompact, BeforeCompactDecision, CompactBegin, CompactEnd, CompactError,
+    CompactOutcome, Compacted, SOURCE, Trigger,
 };
 use harness_llm::{ContextForm, Message};
 use harness_session::{Body, Draft, PluginEvent, RequestHeader, Seq, Session, UserMessage};
@@ -38,6 +38,7 @@ struct Replaced {
     by: Seq,
     after: u64,
     supplied: bool,
+    summary: Arc<str>,
 }
 
 impl Transaction<'_> {
@@ -60,7 +61,7 @@ impl Transaction<'_> {
         })?;
         let result = self.replace(range, first.seq, last.seq).await;
         let outcome = match &result {
-            Ok(Replaced { by, after, supplied }) => {
+            Ok(Replaced { by, after, supplied, .. }) => {
                 CompactOutcome::Done { replacement: *by, after: *after, supplied: *supplied }
             }
             Err(error) => {
@@ -68,7 +69,15 @@ impl Transaction<'_> {
             }
         };
         session.append_plugin(&CompactEnd { compaction, outcome })?;
-        result.map(|replaced| replaced.after)
+        let Replaced { after, summary, .. } = result?;
+        let compacted = Compacted { before: self.before, after };
+        let agent = Arc::clone(self.agent);
+        let told = AfterCompact { agent, trigger: self.trigger, summary, compacted };
+        for failure in self.agent.ctx().parallel(told).await {
+            let text = format!("after compaction a listener failed: {failure}");
+            self.agent.ctx().emit(&AgentNotice { agent: self.agent.id(), text });
+        }
+        Ok(after)
     }
 
     async fn replace(&self, range: &[Node], first: Seq, last: Seq) -> Result<Replaced, CompactError> {
@@ -96,6 +105,7 @@ impl Transaction<'_> {
         let stays: HashSet<Seq> = self.surface[self.cut..].iter().map(|node| node.seq).collect();
         let text = framed(session, &summary, &stays, self.window);
         let message = Message::context(SOURCE, ContextForm::Recall, text);
+        let said: Arc<str> = summary.into();
         let summary = message_tokens(&message);
         if summary >= self.replaced {
             return Err(CompactError::NotSmaller { replaced: self.replaced, summary });
@@ -106,7 +116,7 @@ impl Transaction<'_> {
         let body = Body::UserMessage(UserMessage { message: Arc::new(message) });
         let sources = range.iter().map(|node| node.seq).collect();
         let event = session.append(Draft::new(body).replacing(first, last).citing(sources))?;
-        Ok(Replaced { by: event.seq, after: measure(session).tokens, supplied })
+        Ok(Replaced { by: event.seq, after: measure(session).tokens, supplied, summary: said })
     }
 }
 

@@ -25,9 +25,10 @@ pub const fn firing(event: HookEvent) -> Firing {
         | HookEvent::Notification
         | HookEvent::Stop
         | HookEvent::StopFailure
+        | HookEvent::PreCompact
+        | HookEvent::PostCompact
         | HookEvent::SessionEnd => Firing::Fires,
         HookEvent::SubagentStart | HookEvent::SubagentStop => Firing::Waits("subagents"),
-        HookEvent::PreCompact | HookEvent::PostCompact => Firing::Waits("compaction"),
         _ => Firing::Never,
     }
 }

@@ -145,3 +145,42 @@ fn the_end_and_a_failure_are_told_of() {
     let failure: serde_json::Value = serde_json::from_slice(&rig.bytes("failure.json")).unwrap();
     assert!(failure["error"].is_string() && failure["error_details"].is_string(), "{failure}");
 }
+
+/// `PreCompact` may refuse; `PostCompact` is told the summary; `SessionStart` says again what the summary left out.
+#[test]
+fn compaction_is_asked_about_and_followed_up() {
+    let long = |n: usize| (0..800).map(|i| format!("fact {n}.{i}; ")).collect::<String>();
+    let hooks = json!({
+        "PreCompact": [{ "matcher": "manual", "hooks": [{
+            "type": "command",
+            "command": "cat > pre.json; [ ! -e keep ] || { echo 'not now' >&2; exit 2; }"
+        }] }],
+        "PostCompact": hook("cat > post.json"),
+        "SessionStart": [
+            { "matcher": "compact", "hooks": [{ "type": "command", "command": "echo 'Reminder: use pnpm'" }] },
+            { "matcher": "startup", "hooks": [{ "type": "command", "command": "echo 'export A=kept' >> \"$CLAUDE_ENV_FILE\"" }] }
+        ]
+    });
+    let [command, last] = one_command("echo \"[$A]\"");
+    let replies = [txt(&long(1)), txt(&long(2)), txt("the short of it"), command, last];
+    let rig = hooked(replies, &hooks);
+    done(&rig.run("first"));
+    done(&rig.resume("second"));
+
+    rig.file("keep", "");
+    let id = rig.session();
+    let refused = rig.run_with("third", ["--resume", &id, "--compact"]).run();
+    assert!(refused.stderr.contains("not now"), "{}", refused.stderr);
+    assert!(!rig.workspace().join("post.json").exists(), "nothing was compacted");
+    let pre: serde_json::Value = serde_json::from_slice(&rig.bytes("pre.json")).unwrap();
+    assert_eq!((&pre["trigger"], &pre["custom_instructions"]), (&json!("manual"), &json!("")));
+
+    std::fs::remove_file(rig.workspace().join("keep")).unwrap();
+    let compacted = rig.run_with("fourth", ["--resume", &id, "--compact"]).run();
+    done(&compacted);
+    let post: serde_json::Value = serde_json::from_slice(&rig.bytes("post.json")).unwrap();
+    assert_eq!(post["trigger"], "manual");
+    assert!(post["compact_summary"].as_str().unwrap().contains("the short of it"), "{post}");
+    let last = texts(&rig, rig.server().requests().len());
+    assert!(last.contains("Reminder: use pnpm") && last.contains("the short of it"), "{last}");
+}

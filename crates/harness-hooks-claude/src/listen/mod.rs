@@ -2,6 +2,7 @@
 mod after_tool;
 mod batch;
 mod before_tool;
+mod compaction;
 mod notices;
 mod prompt;
 mod session;
@@ -21,5 +22,6 @@ pub(crate) fn all(ctx: &Ctx, bridge: &Arc<Bridge>, agents: &Arc<Agents>) {
     before_tool::listen(ctx, bridge, agents);
     after_tool::listen(ctx, bridge, agents);
     stop::listen(ctx, bridge);
+    compaction::listen(ctx, bridge);
     notices::listen(ctx, bridge, agents);
 }

@@ -18,7 +18,11 @@ pub(crate) fn listen(ctx: &Ctx, bridge: &Arc<Bridge>) {
     ctx.on_parallel::<SessionStart, _>(move |start| {
         let bridge = Arc::clone(&starting);
         async move {
-            started(&bridge, &start.agent, start.source).await;
+            let source = match start.source {
+                SessionStartSource::Resume => "resume",
+                _ => "startup",
+            };
+            started(&bridge, &start.agent, source).await;
             Ok(())
         }
     });
@@ -30,20 +34,20 @@ pub(crate) fn listen(ctx: &Ctx, bridge: &Arc<Bridge>) {
     });
 }
 
-async fn started(bridge: &Arc<Bridge>, agent: &Arc<dyn Agent>, source: SessionStartSource) {
+/// Runs the `SessionStart` hooks of a source.
+pub(super) async fn started(bridge: &Arc<Bridge>, agent: &Arc<dyn Agent>, source: &str) {
     // Read here at the latest, so that what is wrong with the files is told before anything runs.
     let hooks = bridge.hooks(agent);
     if !hooks.set.has(HookEvent::SessionStart) {
         return;
     }
     let file = bridge.folder(agent).join("env.sh");
-    if let Err(error) = fresh(&file) {
+    // A session that goes on keeps what its hooks exported.
+    if source != "compact"
+        && let Err(error) = fresh(&file)
+    {
         Bridge::tell(agent, format!("the environment file for hooks could not be made: {error}"));
     }
-    let source = match source {
-        SessionStartSource::Resume => "resume",
-        _ => "startup",
-    };
     let fields =
         EventFields::SessionStart { source: source.to_owned(), model: Some(agent.options().config.model) };
     let about = About { env: vec![("CLAUDE_ENV_FILE".into(), file.clone().into())], ..About::default() };
