@@ -149,7 +149,7 @@ fn the_end_and_a_failure_are_told_of() {
 /// `PreCompact` may refuse; `PostCompact` is told the summary; `SessionStart` says again what the summary left out.
 #[test]
 fn compaction_is_asked_about_and_followed_up() {
-    let long = |n: usize| (0..800).map(|i| format!("fact {n}.{i}; ")).collect::<String>();
+    let long = |n: usize| format!("fact {n}; ").repeat(800);
     let hooks = json!({
         "PreCompact": [{ "matcher": "manual", "hooks": [{
             "type": "command",
@@ -162,7 +162,7 @@ fn compaction_is_asked_about_and_followed_up() {
         ]
     });
     let [command, last] = one_command("echo \"[$A]\"");
-    let replies = [txt(&long(1)), txt(&long(2)), txt("the short of it"), command, last];
+    let replies = [txt(long(1)), txt(long(2)), txt("the short of it"), command, last];
     let rig = hooked(replies, &hooks);
     done(&rig.run("first"));
     done(&rig.resume("second"));
