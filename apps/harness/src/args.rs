@@ -86,6 +86,9 @@ pub(crate) struct RunArgs {
     /// Go on with this folder's newest session
     #[arg(long = "continue")]
     pub(crate) r#continue: bool,
+    /// If the session is in use, go on in a new one that starts with its completed turns
+    #[arg(long)]
+    pub(crate) fork: bool,
     /// First replace the session's older history by a summary
     #[arg(long)]
     pub(crate) compact: bool,
@@ -109,6 +112,40 @@ pub(crate) enum SessionsCommand {
         /// Print its events as JSON, one a line
         #[arg(long)]
         json: bool,
+    },
+    /// Look for damage, without changing anything; exit code 1 if there is any
+    Check {
+        /// The session
+        #[arg(required_unless_present = "all", conflicts_with = "all")]
+        id: Option<SessionId>,
+        /// All sessions
+        #[arg(long)]
+        all: bool,
+        /// Print JSON, one session a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Keep what can be kept of a damaged session; the original stays beside it
+    Repair {
+        /// The session
+        id: SessionId,
+        /// Only say what would be lost
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Make a new session that starts with the first turns of another
+    Fork {
+        /// The session to fork; it stays as it is
+        id: SessionId,
+        /// The last turn to keep [default: the newest completed one]
+        #[arg(long, value_name = "TURN", value_parser = clap::value_parser!(u32).range(1..))]
+        at: Option<u32>,
+    },
+    /// Delete sessions
+    Rm {
+        /// The sessions
+        #[arg(required = true)]
+        ids: Vec<SessionId>,
     },
 }
 

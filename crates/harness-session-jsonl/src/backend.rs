@@ -5,11 +5,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use harness_session::{Seq, SessionHeader, SessionId};
 use harness_session_persistence::{
-    Durability, KnownTypes, Listing, Opened, PersistenceError, SessionPersistence, SessionSummary,
-    SessionWriter, Snapshot, check_log,
+    Durability, Health, KnownTypes, Listing, Opened, PersistenceError, RepairReport, SessionPersistence,
+    SessionSummary, SessionWriter, Snapshot, check_log,
 };
 
 use crate::config::JsonlConfig;
+use crate::damaged;
 use crate::layout::{Layout, io};
 use crate::list::{latest, list};
 use crate::opening::{self, lock};
@@ -95,6 +96,19 @@ impl SessionPersistence for JsonlPersistence {
             layout.sync_folder(&layout.root)
         })
         .await
+    }
+    async fn check(&self, id: SessionId, known: &KnownTypes) -> Result<Health, PersistenceError> {
+        let (layout, known) = (Arc::clone(&self.0), known.clone());
+        blocking(move || damaged::check(&layout, id, &known)).await
+    }
+    async fn repair(
+        &self,
+        id: SessionId,
+        known: &KnownTypes,
+        dry_run: bool,
+    ) -> Result<RepairReport, PersistenceError> {
+        let (layout, known) = (Arc::clone(&self.0), known.clone());
+        blocking(move || damaged::repair(&layout, id, &known, dry_run)).await
     }
     fn locate(&self, id: SessionId) -> Option<String> {
         Some(self.0.log(id).display().to_string())

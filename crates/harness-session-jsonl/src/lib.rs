@@ -4,6 +4,7 @@
 
 mod backend;
 mod config;
+mod damaged;
 mod head;
 mod layout;
 mod lease;

@@ -100,19 +100,19 @@ pub(crate) fn count(index: usize) -> u64 {
     index as u64
 }
 
-struct Line<'a> {
+pub(crate) struct Line<'a> {
     number: u64,
     start: usize,
     /// Behind the line feed.
     end: usize,
-    text: &'a [u8],
+    pub(crate) text: &'a [u8],
 }
 impl Line<'_> {
-    fn position(&self) -> Position {
+    pub(crate) fn position(&self) -> Position {
         Position::Line { line: self.number, byte: count(self.start) }
     }
 }
-fn lines(bytes: &[u8]) -> impl Iterator<Item = Line<'_>> {
+pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = Line<'_>> {
     let (mut start, mut number) = (0, 0);
     std::iter::from_fn(move || {
         let rest = bytes.get(start..).filter(|rest| !rest.is_empty())?;
@@ -147,12 +147,12 @@ fn read_header(
     }
 }
 
-struct NotAnEvent {
+pub(crate) struct NotAnEvent {
     /// Whether it is JSON all the same: then it was written whole.
     json: bool,
-    detail: String,
+    pub(crate) detail: String,
 }
-fn read_event(decoder: &mut Decoder, text: &[u8]) -> Result<Event, NotAnEvent> {
+pub(crate) fn read_event(decoder: &mut Decoder, text: &[u8]) -> Result<Event, NotAnEvent> {
     let text =
         std::str::from_utf8(text).map_err(|error| NotAnEvent { json: false, detail: error.to_string() })?;
     decoder.decode(text).map_err(|error| NotAnEvent {

@@ -62,6 +62,13 @@ impl Derivation {
         Ok(derivation)
     }
 
+    /// Takes the next event of a log that is read, or says what its surface operation breaks; then nothing changes.
+    pub fn accept(&mut self, event: &Event) -> Result<(), SurfaceError> {
+        let span = self.plan(&event.body, event.surface, event.sources.as_deref())?;
+        self.commit(event, span);
+        Ok(())
+    }
+
     /// Checks an event against the surface before it is committed and finds the positions that it replaces.
     pub(crate) fn plan(
         &self,
