@@ -11,12 +11,15 @@ mod bad_input;
 mod budgets;
 mod cli;
 mod compaction;
+mod crash;
 mod demo;
+
 mod files;
 mod hooks;
 mod hooks_cli;
 mod hygiene;
 mod prefix;
+mod repair;
 mod retries;
 mod shell;
 mod signals;

@@ -57,7 +57,13 @@ pub struct Salvage {
 
 /// Keeps every event that can be read and that makes sense in its place.
 pub fn salvage(id: SessionId, records: Vec<Record>) -> Salvage {
-    let mut work = Work { id, salvage: Salvage::default(), free: Vec::new(), early: Vec::new(), folded: Folded::default() };
+    let mut work = Work {
+        id,
+        salvage: Salvage::default(),
+        free: Vec::new(),
+        early: Vec::new(),
+        folded: Folded::default(),
+    };
     let seqs: Vec<Option<Seq>> =
         records.iter().map(|record| record.event.as_ref().ok().map(|event| event.seq)).collect();
     for (index, Record { position, event }) in records.into_iter().enumerate() {
