@@ -13,6 +13,7 @@ mod cli;
 mod compaction;
 mod crash;
 mod demo;
+mod disk;
 
 mod files;
 mod hooks;
