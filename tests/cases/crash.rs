@@ -13,7 +13,7 @@ use harness_testkit::{KEY, Rig};
 use serde_json::Value;
 
 /// Kills a backend gets, over all worlds.
-const KILLS: usize = 200;
+const KILLS: usize = 240;
 /// Worlds that are driven side by side.
 const WORLDS: usize = 4;
 /// After this time a world stops, and the test says how far it came.
@@ -36,9 +36,9 @@ fn kills(backend: &'static str) {
         sum.requests += tally.requests;
         sum.effects += tally.effects;
     }
-    println!("{backend}: {sum:?} in {:?}", since.elapsed());
     assert!(sum.kills >= KILLS, "only {} kills in {BOUND:?}", sum.kills);
-    assert!(sum.open_turns > KILLS / 10, "few kills came in the middle of a turn: the test proves little");
+    // Otherwise the test proves little.
+    assert!(sum.open_turns > KILLS / 10 && sum.requests > KILLS / 2 && sum.effects > KILLS / 10, "{sum:?}");
 }
 
 #[derive(Debug, Default)]
@@ -90,7 +90,7 @@ fn world(backend: &str, seed: u64, since: Instant) -> Tally {
         }
         let started = run.start();
         // Some moments count from the start; more from a request, when things are being written.
-        let wanted = random.below(3) as usize;
+        let wanted = usize::try_from(random.below(3)).expect("small");
         if wanted > 0 {
             let patience = Instant::now();
             while rig.server().requests().len() < before + wanted
@@ -107,18 +107,16 @@ fn world(backend: &str, seed: u64, since: Instant) -> Tally {
         let last =
             requests[before..].last().map(|request| request.json().expect("a request is JSON").clone());
         tally.requests += requests.len() - before;
-        let id = match &session {
-            Some((id, _)) => *id,
-            None => {
-                let newest = rig.block_on(store.persistence().expect("there is storage").latest(None));
-                match newest.expect("the list is readable") {
-                    Some(newest) if !ids.contains(&newest.header.id) => newest.header.id,
-                    _ => {
-                        assert!(last.is_none(), "a request was made of a session that is not stored");
-                        continue;
-                    }
-                }
-            }
+        let id = if let Some((id, _)) = &session {
+            *id
+        } else {
+            let newest = rig.block_on(store.persistence().expect("there is storage").latest(None));
+            let newest = newest.expect("the list is readable").map(|newest| newest.header.id);
+            let Some(id) = newest.filter(|id| !ids.contains(id)) else {
+                assert!(last.is_none(), "a request was made of a session that is not stored");
+                continue;
+            };
+            id
         };
         let place = format!("{backend}, world {seed}, kill {}", tally.kills);
         let read = rig.block_on(load(&store, id, &place));

@@ -14,7 +14,8 @@ fn json_line(text: &str) -> Value {
 /// A log cut in different ways; two more turns.
 #[test]
 fn a_torn_tail_costs_nothing_complete() {
-    let cuts: [(&str, fn(Vec<u8>) -> Vec<u8>); 5] = [
+    type Cut = fn(Vec<u8>) -> Vec<u8>;
+    let cuts: [(&str, Cut); 5] = [
         ("inside a character", |log| {
             let at = log.windows(2).rposition(|pair| pair == "ö".as_bytes()).unwrap();
             log[..=at].to_vec()
@@ -126,10 +127,13 @@ fn foreign_events_are_kept_and_what_must_be_understood_refuses() {
 /// Moves an event one place on, with everything that it cites.
 fn shift(line: &str, from: u64) -> String {
     let mut event: Value = serde_json::from_str(line).unwrap();
-    let later = |seq: &Value| json!(seq.as_u64().map(|seq| if seq >= from { seq + 1 } else { seq }));
-    event["seq"] = later(&event["seq"]);
-    if let Some(sources) = event["sources"].as_array() {
-        event["sources"] = sources.iter().map(later).collect();
+    let later = |seq: &mut Value| {
+        let old = seq.as_u64().unwrap();
+        *seq = json!(if old >= from { old + 1 } else { old });
+    };
+    later(&mut event["seq"]);
+    if let Some(sources) = event.get_mut("sources").and_then(Value::as_array_mut) {
+        sources.iter_mut().for_each(later);
     }
     event.to_string()
 }

@@ -1,4 +1,6 @@
 //! `harness sessions check`, `repair`, `fork` and `rm`.
+use std::fmt::Write as _;
+
 use anyhow::{Result, bail};
 use harness_bundle::Harness;
 use harness_session::{Clock, SessionId, Sessions, SystemClock};
@@ -22,24 +24,20 @@ pub(crate) async fn check(
     let persistence = harness.persistence()?;
     let known = known(harness);
     let mut damaged = false;
-    let ids = match id {
-        Some(id) => vec![id],
-        None => {
-            let listing = persistence.list().await?;
-            let mut ids: Vec<_> = listing.sessions.iter().map(|session| session.header.id).collect();
-            for bad in listing.unreadable {
-                // What has a session's name is looked at as one; the rest can only be named.
-                match bad.id {
-                    Some(id) => ids.push(id),
-                    None => {
-                        damaged = true;
-                        output.talk(&format!("harness: {}: {}", bad.location, bad.error));
-                    }
-                }
+    let mut ids: Vec<SessionId> = id.into_iter().collect();
+    if ids.is_empty() {
+        let listing = persistence.list().await?;
+        ids.extend(listing.sessions.iter().map(|session| session.header.id));
+        for bad in listing.unreadable {
+            // What has a session's name is looked at as one; the rest can only be named.
+            if let Some(id) = bad.id {
+                ids.push(id);
+            } else {
+                damaged = true;
+                output.talk(&format!("harness: {}: {}", bad.location, bad.error));
             }
-            ids
         }
-    };
+    }
     for id in ids {
         let health = persistence.check(id, &known).await?;
         damaged |= !health.faults.is_empty();
@@ -78,10 +76,11 @@ fn check_text(id: SessionId, health: &Health) -> String {
     };
     for fault in &health.faults {
         let place = fault.position.map_or_else(String::new, |position| format!("{position}: "));
-        text += &format!("  {place}{} [{}]\n", fault.detail, fault.code);
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {place}{} [{}]", fault.detail, fault.code);
     }
     for note in &health.notes {
-        text += &format!("  mended when it is opened: {note}\n");
+        let _ = writeln!(text, "  mended when it is opened: {note}");
     }
     text
 }
