@@ -238,6 +238,9 @@ fn a_session_in_use_can_be_forked_but_not_removed() {
     assert_eq!(waiting.wait().code, Some(0));
     assert_eq!(rig.command(["sessions", "check", "--all"]).run().code, Some(0));
 
+    assert_eq!(rig.run_with("new", ["--fork"]).run().code, Some(2), "there is nothing to fork");
+    assert_eq!(rig.run_with("both", ["--continue", "--resume", &id]).run().code, Some(2));
+
     let ids = rig.session_ids();
     assert_eq!(ids.len(), 2);
     let removed = rig.command(["sessions", "rm"]).args(&ids).run();

@@ -81,13 +81,13 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) trust_project_hooks: bool,
     /// Go on with a stored session
-    #[arg(long, value_name = "ID", conflicts_with = "continue")]
+    #[arg(long, value_name = "ID", group = "earlier")]
     pub(crate) resume: Option<SessionId>,
     /// Go on with this folder's newest session
-    #[arg(long = "continue")]
+    #[arg(long = "continue", group = "earlier")]
     pub(crate) r#continue: bool,
     /// If the session is in use, go on in a new one that starts with its completed turns
-    #[arg(long)]
+    #[arg(long, requires = "earlier")]
     pub(crate) fork: bool,
     /// First replace the session's older history by a summary
     #[arg(long)]

@@ -86,6 +86,10 @@ pub(crate) fn repair(
         take_apart(read.bytes(), &location, id)?;
     // Refuses what is beyond repair, such as an event that only another plugin understands.
     check_log(&header, &events, known, &location, |_| Position::Line { line: 1, byte: 0 })?;
+    if let Some(fault) = Health::of(&events, Vec::new()).faults.pop() {
+        let position = fault.position.unwrap_or(Position::Event(0));
+        return Err(PersistenceError::Corrupt { id, location, position, detail: fault.detail });
+    }
     let mut aside: Vec<u8> = Vec::new();
     if let Some(detail) = header_fault {
         let position = Position::Line { line: 1, byte: 0 };
