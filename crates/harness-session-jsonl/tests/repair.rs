@@ -116,3 +116,48 @@ async fn a_newer_format_is_never_touched() {
     assert_eq!(fs::read_to_string(folder.log(header.id)).unwrap(), newer);
     assert_eq!(folder.beside(header.id), ["log.jsonl"]);
 }
+
+/// Several lines garbled, gone, doubled or swapped: whatever it costs, the result opens and passes the check.
+#[tokio::test]
+async fn any_damage_leaves_a_log_that_opens() {
+    let folder = Folder::new();
+    let (header, text) = stored(&folder).await;
+    let (id, known) = (header.id, KnownTypes::default());
+    let lines: Vec<&str> = text.lines().collect();
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut below = |bound: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state % bound as u64).unwrap()
+    };
+    for round in 0..300 {
+        let mut damaged: Vec<String> = lines.iter().map(ToString::to_string).collect();
+        for _ in 0..=below(5) {
+            let at = below(damaged.len());
+            match below(5) {
+                0 => damaged[at] = "\u{0}\u{0}{".to_owned(),
+                1 => drop(damaged.remove(at)),
+                2 => damaged.insert(at, damaged[at].clone()),
+                3 => {
+                    let other = below(damaged.len());
+                    damaged.swap(at, other);
+                }
+                _ => damaged[at] = damaged[at].replace("\"turn\":2", "\"turn\":7"),
+            }
+        }
+        fs::remove_dir_all(folder.session(id)).unwrap();
+        fs::create_dir_all(folder.session(id)).unwrap();
+        fs::write(folder.log(id), damaged.join("\n") + "\n").unwrap();
+        let backend = folder.backend();
+        let report = backend.repair(id, &known, false).await;
+        let report = report.unwrap_or_else(|error| panic!("round {round}: {error}\n{}", damaged.join("\n")));
+        let health = backend.check(id, &known).await.unwrap();
+        assert_eq!(health.faults, [], "round {round}");
+        let opened = backend.open(id, &known).await.unwrap_or_else(|error| panic!("round {round}: {error}"));
+        opened.writer.close().await.unwrap();
+        let again = backend.repair(id, &known, false).await.unwrap();
+        assert!(again.losses.is_empty() && again.backup.is_none(), "round {round}: repaired twice");
+        assert!(report.kept <= lines.len() + 4);
+    }
+}

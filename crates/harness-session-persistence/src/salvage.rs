@@ -74,7 +74,13 @@ pub fn salvage(id: SessionId, records: Vec<Record>) -> Salvage {
             Ok(event) if event.seq > next && !goes_on(&seqs, index) => {
                 Err(format!("event {next} is expected here, not event {}", event.seq))
             }
-            Ok(event) => {
+            Ok(mut event) => {
+                if let Body::AssistantMessage(message) = &mut event.body
+                    && !work.salvage.losses.is_empty()
+                {
+                    // Chunks that are not kept cannot give its content back: it is spelt out.
+                    message.spell_out();
+                }
                 work.fill(&event, position);
                 work.take(event)
             }
