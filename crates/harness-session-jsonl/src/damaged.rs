@@ -1,19 +1,19 @@
 //! A damaged log: every fault of it, and what can be kept.
+use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use harness_session::{
-    DecodeError, Decoder, FORMAT_VERSION, SessionHeader, SessionId, decode_header, encode_header,
-};
+use harness_session::{DecodeError, FORMAT_VERSION, SessionHeader, SessionId, decode_header, encode_header};
 use harness_session_persistence::{
     Fault, Health, KnownTypes, PersistenceError, Position, Record, RepairReport, Salvage, check_log, salvage,
 };
 
 use crate::layout::{Layout, io};
+use crate::line_reader::LineReader;
 use crate::opening;
-use crate::stored_log::{Line, StoredLog, lines, read_event};
+use crate::stored_log::{Line, StoredLog, lines};
 use crate::writer::encode;
 
 /// A log taken apart.
@@ -23,7 +23,7 @@ struct Parts<'a> {
     header_fault: Option<String>,
     salvage: Salvage,
     /// The text of each record.
-    texts: Vec<&'a [u8]>,
+    texts: Vec<Cow<'a, [u8]>>,
 }
 
 /// Every fault, not only the first.
@@ -122,7 +122,7 @@ pub(crate) fn repair(
 }
 
 fn take_apart<'a>(bytes: &'a [u8], location: &str, id: SessionId) -> Result<Parts<'a>, PersistenceError> {
-    let mut decoder = Decoder::default();
+    let mut reader = LineReader::default();
     let (mut records, mut texts) = (Vec::new(), Vec::new());
     let mut whole = lines(bytes).filter(|line| !line.text.trim_ascii().is_empty()).peekable();
     let (header, header_fault) = match whole.peek().map(|line| header_of(line, id)) {
@@ -135,7 +135,7 @@ fn take_apart<'a>(bytes: &'a [u8], location: &str, id: SessionId) -> Result<Part
         }
         Some(Err(error)) => {
             // A log that lost its first line starts with an event.
-            if whole.peek().is_some_and(|line| read_event(&mut Decoder::default(), line.text).is_err()) {
+            if whole.peek().is_some_and(|line| LineReader::default().events(line.text, drop).is_err()) {
                 whole.next();
             }
             (None, Some(error.to_string()))
@@ -143,9 +143,11 @@ fn take_apart<'a>(bytes: &'a [u8], location: &str, id: SessionId) -> Result<Part
         None => (None, Some("the file is empty: the line with the header is missing".to_owned())),
     };
     for line in whole {
-        let event = read_event(&mut decoder, line.text).map_err(|error| error.detail);
-        records.push(Record { position: line.position(), event });
-        texts.push(line.text);
+        reader.each(line.text, |text, event| {
+            records.push(Record { position: line.position(), event: event.map_err(|error| error.detail) });
+            let packed = text.as_ptr() != line.text.as_ptr();
+            texts.push(if packed { Cow::Owned(text.to_vec()) } else { Cow::Borrowed(line.text) });
+        });
     }
     let salvage = salvage(id, records);
     let first = salvage.events.first().map_or(0, |event| event.time);
