@@ -11,6 +11,7 @@ mod bad_input;
 mod budgets;
 mod cli;
 mod compaction;
+mod compression;
 mod crash;
 mod demo;
 mod disk;

@@ -19,7 +19,7 @@ use harness_llm::{CallConfig, LlmPlugin};
 use harness_llm_openai::LlmOpenAi;
 use harness_permissions::Permissions;
 use harness_session::{Clock, SessionHeader, SessionId, SessionPlugin, Sessions, SystemClock};
-use harness_session_jsonl::{JsonlConfig, JsonlPlugin};
+use harness_session_jsonl::{Compression, JsonlConfig, JsonlPlugin};
 use harness_session_persistence::{
     Durability, Fork, PersistenceError, RecordedError, RepairNote, SessionPersistence, fork_recorded,
     resume_recorded, start_recorded,
@@ -34,8 +34,8 @@ use crate::error::BundleError;
 use crate::hooks::hooks_config;
 use crate::providers::{Providers, resolve};
 use crate::settings::{
-    AgentSettings, BashSection, DurabilitySetting, FsPolicySection, HttpSettings, ModelSettings,
-    PermissionSection, ProvidersSettings, SessionSettings,
+    AgentSettings, BashSection, CompressionSetting, DurabilitySetting, FsPolicySection, HttpSettings,
+    ModelSettings, PermissionSection, ProvidersSettings, SessionSettings,
 };
 use crate::surroundings::Surroundings;
 use crate::{instructions, prompt, upkeep};
@@ -85,6 +85,10 @@ impl Harness {
         storage.durability = match session.durability {
             DurabilitySetting::Sync => Durability::Sync,
             DurabilitySetting::Write => Durability::Write,
+        };
+        storage.compression = match session.compression {
+            CompressionSetting::None => Compression::None,
+            CompressionSetting::Zstd => Compression::Zstd,
         };
         let app = App::default()
             .with(SessionPlugin::default())
