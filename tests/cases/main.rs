@@ -23,6 +23,7 @@ mod hygiene;
 mod prefix;
 mod repair;
 mod retries;
+mod sessions_removed;
 mod shell;
 mod signals;
 mod stream;

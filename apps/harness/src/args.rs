@@ -1,10 +1,12 @@
 //! The command line.
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 use harness_session::SessionId;
 
 use crate::hooks_args::HooksCommand;
+use crate::sessions_remove::age;
 
 /// A coding agent for the terminal.
 #[derive(Debug, Parser)]
@@ -132,6 +134,9 @@ pub(crate) enum SessionsCommand {
         /// Only say what would be lost
         #[arg(long)]
         dry_run: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Make a new session that starts with the first turns of another
     Fork {
@@ -140,12 +145,21 @@ pub(crate) enum SessionsCommand {
         /// The last turn to keep [default: the newest completed one]
         #[arg(long, value_name = "TURN", value_parser = clap::value_parser!(u32).range(1..))]
         at: Option<u32>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
-    /// Delete sessions
+    /// Delete sessions, without asking; one in use is never deleted
     Rm {
         /// The sessions
-        #[arg(required = true)]
+        #[arg(required_unless_present = "older_than", conflicts_with = "older_than")]
         ids: Vec<SessionId>,
+        /// Those that did not change for so long: a number and `h`, `d` or `w`, such as `30d`
+        #[arg(long, value_name = "AGE", value_parser = age)]
+        older_than: Option<Duration>,
+        /// Print JSON, one session a line
+        #[arg(long)]
+        json: bool,
     },
 }
 

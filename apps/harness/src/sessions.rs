@@ -11,6 +11,7 @@ use crate::compose::{settings, working_folder};
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::sessions_check;
+use crate::sessions_remove;
 use crate::sessions_show::transcript;
 
 pub(crate) async fn run(command: SessionsCommand, environment: &Environment, output: &Output) -> Exit {
@@ -28,11 +29,13 @@ async fn with_harness(command: SessionsCommand, environment: &Environment, outpu
         SessionsCommand::Check { id, json, all: _ } => {
             sessions_check::check(&harness, id, json, output).await
         }
-        SessionsCommand::Repair { id, dry_run } => {
-            sessions_check::repair(&harness, id, dry_run, output).await
+        SessionsCommand::Repair { id, dry_run, json } => {
+            sessions_check::repair(&harness, id, dry_run, json, output).await
         }
-        SessionsCommand::Fork { id, at } => sessions_check::fork(&harness, id, at, output).await,
-        SessionsCommand::Rm { ids } => sessions_check::remove(&harness, &ids, output).await,
+        SessionsCommand::Fork { id, at, json } => sessions_check::fork(&harness, id, at, json, output).await,
+        SessionsCommand::Rm { ids, older_than, json } => {
+            sessions_remove::remove(&harness, ids, older_than, json, output).await
+        }
     };
     harness.shutdown().await?;
     result

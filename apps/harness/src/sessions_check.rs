@@ -1,4 +1,4 @@
-//! `harness sessions check`, `repair`, `fork` and `rm`.
+//! `harness sessions check`, `repair` and `fork`.
 use std::fmt::Write as _;
 
 use anyhow::{Result, bail};
@@ -86,9 +86,29 @@ fn check_text(id: SessionId, health: &Health) -> String {
 }
 
 /// Keeps what can be kept of a damaged session.
-pub(crate) async fn repair(harness: &Harness, id: SessionId, dry_run: bool, output: &Output) -> Result<Exit> {
+pub(crate) async fn repair(
+    harness: &Harness,
+    id: SessionId,
+    dry_run: bool,
+    json: bool,
+    output: &Output,
+) -> Result<Exit> {
     let RepairReport { losses, kept, backup, set_aside } =
         harness.persistence()?.repair(id, &known(harness), dry_run).await?;
+    if json {
+        let losses =
+            losses.iter().map(|loss| json!({ "position": loss.position.to_string(), "detail": loss.detail }));
+        let value = json!({
+            "id": id.to_string(),
+            "dry_run": dry_run,
+            "kept": kept,
+            "lost": losses.collect::<Value>(),
+            "backup": backup,
+            "set_aside": set_aside,
+        });
+        output.data(&format!("{value}\n"));
+        return Ok(Exit::Done);
+    }
     if losses.is_empty() {
         output.data(&format!("session {id} is not damaged: {kept} events, nothing was changed\n"));
         return Ok(Exit::Done);
@@ -111,34 +131,23 @@ pub(crate) async fn fork(
     harness: &Harness,
     parent: SessionId,
     turn: Option<u32>,
+    json: bool,
     output: &Output,
 ) -> Result<Exit> {
     let Some(sessions) = harness.ctx().service::<Sessions>() else { bail!("there is no session service") };
     let scope = harness.ctx().scope("fork");
     let fork = Fork { parent, turn, created_at: SystemClock.now_ms() };
     let recorded = fork_recorded(&scope, &sessions, harness.persistence()?.as_ref(), fork).await?;
-    output.data(&format!("{}\n", recorded.session.id()));
-    let turns = recorded.session.turns();
-    output.talk(&format!(
-        "forked from {parent} after turn {turns}; go on with `harness run --resume {}`",
-        recorded.session.id()
-    ));
+    let (id, turns) = (recorded.session.id(), recorded.session.turns());
+    if json {
+        let value = json!({ "id": id.to_string(), "parent": parent.to_string(), "turns": turns });
+        output.data(&format!("{value}\n"));
+    } else {
+        output.data(&format!("{id}\n"));
+        output.talk(&format!(
+            "forked from {parent} after turn {turns}; go on with `harness run --resume {id}`"
+        ));
+    }
     scope.dispose().await?;
     Ok(Exit::Done)
-}
-
-/// Deletes sessions. One that cannot be deleted does not keep the others.
-pub(crate) async fn remove(harness: &Harness, ids: &[SessionId], output: &Output) -> Result<Exit> {
-    let persistence = harness.persistence()?;
-    let mut exit = Exit::Done;
-    for id in ids {
-        match persistence.remove(*id).await {
-            Ok(()) => output.data(&format!("{id}\n")),
-            Err(error) => {
-                output.talk(&format!("harness: {error}"));
-                exit = Exit::Failed;
-            }
-        }
-    }
-    Ok(exit)
 }

@@ -87,7 +87,6 @@ fn checksum(before: &[u8], packed: &[u8]) -> [u8; 4] {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 
