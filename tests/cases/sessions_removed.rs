@@ -1,4 +1,5 @@
 //! `sessions rm` by age, and what the commands on damaged sessions print.
+use std::fmt::Write;
 use std::fs;
 use std::time::{Duration, SystemTime};
 
@@ -75,8 +76,8 @@ fn damage_and_repair_are_told_in_full() {
     for command in commands {
         let finished = rig.command([&["sessions"], command].concat()).run();
         let words = command.join(" ");
-        told += &format!("$ harness sessions {words}\n{}{}", finished.stdout, finished.stderr);
-        told += &format!("exit code {}\n\n", finished.code.unwrap());
+        let (said, code) = (finished.stdout + &finished.stderr, finished.code.unwrap());
+        writeln!(told, "$ harness sessions {words}\n{said}exit code {code}\n").unwrap();
     }
     let mut settings = insta::Settings::clone_current();
     settings.add_filter(&id, "[id]");
