@@ -1,10 +1,12 @@
 //! The command line.
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 use harness_session::SessionId;
 
 use crate::hooks_args::HooksCommand;
+use crate::sessions_remove::age;
 
 /// A coding agent for the terminal.
 #[derive(Debug, Parser)]
@@ -81,11 +83,14 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) trust_project_hooks: bool,
     /// Go on with a stored session
-    #[arg(long, value_name = "ID", conflicts_with = "continue")]
+    #[arg(long, value_name = "ID", group = "earlier")]
     pub(crate) resume: Option<SessionId>,
     /// Go on with this folder's newest session
-    #[arg(long = "continue")]
+    #[arg(long = "continue", group = "earlier")]
     pub(crate) r#continue: bool,
+    /// If the session is in use, go on in a new one that starts with its completed turns
+    #[arg(long, requires = "earlier")]
+    pub(crate) fork: bool,
     /// First replace the session's older history by a summary
     #[arg(long)]
     pub(crate) compact: bool,
@@ -107,6 +112,52 @@ pub(crate) enum SessionsCommand {
         /// The session
         id: SessionId,
         /// Print its events as JSON, one a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Look for damage, without changing anything; exit code 1 if there is any
+    Check {
+        /// The session
+        #[arg(required_unless_present = "all", conflicts_with = "all")]
+        id: Option<SessionId>,
+        /// All sessions
+        #[arg(long)]
+        all: bool,
+        /// Print JSON, one session a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Keep what can be kept of a damaged session; the original stays beside it
+    Repair {
+        /// The session
+        id: SessionId,
+        /// Only say what would be lost
+        #[arg(long)]
+        dry_run: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make a new session that starts with the first turns of another
+    Fork {
+        /// The session to fork; it stays as it is
+        id: SessionId,
+        /// The last turn to keep [default: the newest completed one]
+        #[arg(long, value_name = "TURN", value_parser = clap::value_parser!(u32).range(1..))]
+        at: Option<u32>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Delete sessions, without asking; one in use is never deleted
+    Rm {
+        /// The sessions
+        #[arg(required_unless_present = "older_than", conflicts_with = "older_than")]
+        ids: Vec<SessionId>,
+        /// Those that did not change for so long: a number and `h`, `d` or `w`, such as `30d`
+        #[arg(long, value_name = "AGE", value_parser = age)]
+        older_than: Option<Duration>,
+        /// Print JSON, one session a line
         #[arg(long)]
         json: bool,
     },

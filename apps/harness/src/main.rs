@@ -21,6 +21,8 @@ mod render;
 mod repeats;
 mod run;
 mod sessions;
+mod sessions_check;
+mod sessions_remove;
 mod sessions_show;
 mod signals;
 mod stdin;

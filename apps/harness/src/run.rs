@@ -83,9 +83,16 @@ async fn session(
         resume => resume,
     };
     let OpenedAgent { agent, repairs } = match id {
+        Some(id) if args.fork => harness.resume_or_fork(id, options).await?,
         Some(id) => harness.resume(id, options).await?,
         None => harness.create(options).await?,
     };
+    if let Some(parent) = id.filter(|id| *id != agent.id()) {
+        output.talk(&format!(
+            "harness: session {parent} is in use; this goes on in a fork, session {}",
+            agent.id()
+        ));
+    }
     for repair in repairs {
         output.talk(&format!("harness: session {}: {repair}", agent.id()));
     }

@@ -10,6 +10,8 @@ use crate::args::SessionsCommand;
 use crate::compose::{settings, working_folder};
 use crate::exit::Exit;
 use crate::output::Output;
+use crate::sessions_check;
+use crate::sessions_remove;
 use crate::sessions_show::transcript;
 
 pub(crate) async fn run(command: SessionsCommand, environment: &Environment, output: &Output) -> Exit {
@@ -24,6 +26,16 @@ async fn with_harness(command: SessionsCommand, environment: &Environment, outpu
     let result = match command {
         SessionsCommand::List { json, limit } => list(&harness, json, limit, output).await,
         SessionsCommand::Show { id, json } => show(&harness, id, json, output).await,
+        SessionsCommand::Check { id, json, all: _ } => {
+            sessions_check::check(&harness, id, json, output).await
+        }
+        SessionsCommand::Repair { id, dry_run, json } => {
+            sessions_check::repair(&harness, id, dry_run, json, output).await
+        }
+        SessionsCommand::Fork { id, at, json } => sessions_check::fork(&harness, id, at, json, output).await,
+        SessionsCommand::Rm { ids, older_than, json } => {
+            sessions_remove::remove(&harness, ids, older_than, json, output).await
+        }
     };
     harness.shutdown().await?;
     result
@@ -49,7 +61,11 @@ fn json_line(session: &SessionSummary) -> String {
         "created_at": session.header.created_at,
         "modified": session.modified,
         "cwd": session.header.cwd,
+        "parent": session.header.parent.map(|parent| parent.to_string()),
+        "inherited": session.header.inherited,
         "bytes": session.bytes,
+        "events": session.events,
+        "turns": session.turns,
         "title": session.title,
     });
     format!("{value}\n")

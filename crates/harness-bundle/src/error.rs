@@ -3,7 +3,7 @@ use harness_agent::AgentError;
 use harness_config::ConfigError;
 use harness_kernel::StartError;
 use harness_permissions::RuleError;
-use harness_session_persistence::{PersistenceError, RecordedError};
+use harness_session_persistence::{ForkError, PersistenceError, RecordedError};
 
 /// Everything that composing can fail with.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +35,9 @@ pub enum BundleError {
     /// A session did not open.
     #[error(transparent)]
     Session(#[from] RecordedError),
+    /// No fork was made.
+    #[error(transparent)]
+    Fork(#[from] ForkError),
     /// Storage refused.
     #[error(transparent)]
     Persistence(#[from] PersistenceError),
@@ -69,6 +72,7 @@ impl BundleError {
             Self::Start(_) => "START",
             Self::Missing(_) => "MISSING_SERVICE",
             Self::Session(error) => error.code(),
+            Self::Fork(error) => error.code(),
             Self::Persistence(error) => error.code(),
             Self::NothingToContinue(_) => "NOTHING_TO_CONTINUE",
             Self::Agent(error) => error.code(),

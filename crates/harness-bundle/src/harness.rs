@@ -19,9 +19,10 @@ use harness_llm::{CallConfig, LlmPlugin};
 use harness_llm_openai::LlmOpenAi;
 use harness_permissions::Permissions;
 use harness_session::{Clock, SessionHeader, SessionId, SessionPlugin, Sessions, SystemClock};
-use harness_session_jsonl::{JsonlConfig, JsonlPlugin};
+use harness_session_jsonl::{Compression, JsonlConfig, JsonlPlugin};
 use harness_session_persistence::{
-    Durability, RecordedError, RepairNote, SessionPersistence, resume_recorded, start_recorded,
+    Durability, Fork, PersistenceError, RecordedError, RepairNote, SessionPersistence, fork_recorded,
+    resume_recorded, start_recorded,
 };
 use harness_system_prompt::{SystemPrompt, SystemPromptPlugin};
 use harness_tool_bash::ToolBash;
@@ -33,8 +34,8 @@ use crate::error::BundleError;
 use crate::hooks::hooks_config;
 use crate::providers::{Providers, resolve};
 use crate::settings::{
-    AgentSettings, BashSection, DurabilitySetting, FsPolicySection, HttpSettings, ModelSettings,
-    PermissionSection, ProvidersSettings, SessionSettings,
+    AgentSettings, BashSection, CompressionSetting, DurabilitySetting, FsPolicySection, HttpSettings,
+    ModelSettings, PermissionSection, ProvidersSettings, SessionSettings,
 };
 use crate::surroundings::Surroundings;
 use crate::{instructions, prompt, upkeep};
@@ -84,6 +85,10 @@ impl Harness {
         storage.durability = match session.durability {
             DurabilitySetting::Sync => Durability::Sync,
             DurabilitySetting::Write => Durability::Write,
+        };
+        storage.compression = match session.compression {
+            CompressionSetting::None => Compression::None,
+            CompressionSetting::Zstd => Compression::Zstd,
         };
         let app = App::default()
             .with(SessionPlugin::default())
@@ -155,6 +160,24 @@ impl Harness {
         let scope = self.ctx().scope("agent");
         let (sessions, persistence) = (self.service::<Sessions>()?, self.persistence()?);
         let recorded = resume_recorded(&scope, &sessions, persistence.as_ref(), id).await;
+        self.agent(&scope, recorded, options, SessionStartSource::Resume).await
+    }
+    /// Makes an agent that goes on with a stored session, or, if another process has it, with a fork of it that
+    /// starts with its completed turns.
+    pub async fn resume_or_fork(
+        &self,
+        id: SessionId,
+        options: AgentOptions,
+    ) -> Result<OpenedAgent, BundleError> {
+        let scope = self.ctx().scope("agent");
+        let (sessions, persistence) = (self.service::<Sessions>()?, self.persistence()?);
+        let recorded = match resume_recorded(&scope, &sessions, persistence.as_ref(), id).await {
+            Err(RecordedError::Persistence(PersistenceError::InUse { .. })) => {
+                let fork = Fork { parent: id, turn: None, created_at: SystemClock.now_ms() };
+                Ok(fork_recorded(&scope, &sessions, persistence.as_ref(), fork).await?)
+            }
+            other => other,
+        };
         self.agent(&scope, recorded, options, SessionStartSource::Resume).await
     }
     /// The newest stored session of a folder.

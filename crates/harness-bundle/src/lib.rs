@@ -17,8 +17,8 @@ pub use error::BundleError;
 pub use harness::{Harness, OpenedAgent};
 pub use hooks::{hooks_config, trust_hooks};
 pub use settings::{
-    AgentSettings, BashSection, DurabilitySetting, FsPolicySection, HttpSettings, ModelSettings,
-    PermissionSection, ProviderSettings, ProvidersSettings, SessionSettings, sections,
+    AgentSettings, BashSection, CompressionSetting, DurabilitySetting, FsPolicySection, HttpSettings,
+    ModelSettings, PermissionSection, ProviderSettings, ProvidersSettings, SessionSettings, sections,
 };
 pub use upkeep::{
     BudgetSection, CompactSection, PriceSettings, PricesSettings, RetrySection, TextCallsSection,

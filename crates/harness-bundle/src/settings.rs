@@ -127,6 +127,18 @@ impl Section for AgentSettings {
 pub struct SessionSettings {
     /// What a barrier waits for: `sync` (the device has it) or `write` (the system has it)
     pub durability: DurabilitySetting,
+    /// How new events are stored: `none` (lines that any program can read) or `zstd` (about a third of the bytes; other programs cannot read them)
+    pub compression: CompressionSetting,
+}
+/// How new events are stored. What is stored already is read either way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CompressionSetting {
+    /// As JSON lines.
+    #[default]
+    None,
+    /// As lines compressed with zstd.
+    Zstd,
 }
 /// What a durability barrier waits for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,6 +1,7 @@
 //! Prints what storage costs here: barriers, loading, lists and bytes. Run it with `--release`; `loading` alone
 //! measures only that.
 #![expect(
+    clippy::cast_precision_loss,
     clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -9,12 +10,13 @@
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use harness_kernel::App;
 use harness_llm::{BlockKind, Chunk, FinishReason};
-use harness_session::{ChunkRecorder, Session, SessionHeader, SessionPlugin, Sessions, Step};
-use harness_session_jsonl::{JsonlConfig, JsonlPersistence};
+use harness_session::{ChunkRecorder, Event, Session, SessionHeader, SessionPlugin, Sessions, Step};
+use harness_session_jsonl::{Compression, JsonlConfig, JsonlPersistence};
 use harness_session_persistence::contract::{Script, drive};
 use harness_session_persistence::{Durability, KnownTypes, SessionPersistence, start_recorded};
 
@@ -168,32 +170,82 @@ async fn lists(root: &Path) {
     println!("  10,000 sessions: list {listed:?}, floor {scanned:?}, latest {:?}", started.elapsed());
 }
 
+/// Stored bytes of a long answer: one word repeated and prose; as fast as it goes and at 60 words a second, where a run
+/// is stored every 200 ms.
 async fn flood(root: &Path) {
-    let backend = JsonlPersistence::new(JsonlConfig::new(root.join("flood")));
-    let header = SessionHeader::new(0, None);
-    let words = 20_000;
-    let events = drive(&header, |session| {
+    let prose = prose();
+    let prose: Vec<String> = prose.split_whitespace().map(|word| format!("{word} ")).take(20_000).collect();
+    let same = vec!["abc ".to_owned(); 20_000];
+    for (name, words) in [("one word", same), ("prose", prose)] {
+        for (speed, gap, flush) in [("at once", 0, usize::MAX), ("slowly", 16, 12)] {
+            let header = SessionHeader::new(0, None);
+            let events = answer(&header, &words, gap, flush).await;
+            let text: usize = words.iter().map(String::len).sum();
+            for compression in [Compression::None, Compression::Zstd] {
+                let config = JsonlConfig::new(root.join(format!("{name} {speed} {compression:?}")));
+                let config = JsonlConfig { compression, durability: Durability::Write, ..config };
+                let backend = JsonlPersistence::new(config);
+                let mut writer = backend.create(header.clone()).await.unwrap();
+                let started = Instant::now();
+                let batch = if flush == usize::MAX { events.len() } else { 1 };
+                for events in events.chunks(batch) {
+                    writer.append(events, Durability::Write).await.unwrap();
+                }
+                let wrote = started.elapsed();
+                writer.close().await.unwrap();
+                let bytes = std::fs::metadata(backend.locate(header.id).unwrap()).unwrap().len();
+                let started = Instant::now();
+                backend.open(header.id, &KnownTypes::default()).await.unwrap();
+                println!(
+                    "  {} chunks of {name} {speed}, {compression:?}: {bytes} bytes, {:.2} a byte of text; written in \
+                     {wrote:?}, opened in {:?}",
+                    words.len(),
+                    bytes as f64 / text as f64,
+                    started.elapsed()
+                );
+            }
+        }
+    }
+}
+
+/// The documents of this repository, which nobody wrote for this.
+fn prose() -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folders = ["docs", "docs/decisions", "docs/cookbook"].map(|folder| root.join(folder)).into_iter();
+    let crates = std::fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    let files = folders.chain(crates).flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    let mut files: Vec<_> = files.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    files.sort();
+    files.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect()
+}
+
+async fn answer(header: &SessionHeader, words: &[String], gap: i64, flush: usize) -> Vec<Arc<Event>> {
+    drive(header, |session| {
         Script::open(session, "go");
         let mut recorder = ChunkRecorder::new(Step { turn: 1, step: 1 }, 1);
+        let (mut now, mut held) = (0, 0);
         let mut push = |chunk: &Chunk| {
-            if recorder.push(0, chunk) {
+            held += 1;
+            // Gaps that differ, as they do on a network.
+            now += if gap == 0 { 0 } else { gap + now * 7 % 9 - 4 };
+            if recorder.push(now, chunk) || held >= flush {
+                held = 0;
                 let seq = session.append(recorder.take_run().unwrap()).unwrap().seq;
                 recorder.logged(seq);
             }
         };
         push(&Chunk::BlockStart { index: 0, kind: BlockKind::Text });
-        for _ in 0..words {
-            push(&Chunk::TextDelta { index: 0, text: "abc ".to_owned() });
+        for word in words {
+            push(&Chunk::TextDelta { index: 0, text: word.clone() });
         }
         push(&Chunk::BlockEnd { index: 0, block: None });
         push(&Chunk::Finish(FinishReason::Stop.into()));
-        let seq = session.append(recorder.take_run().unwrap()).unwrap().seq;
-        recorder.logged(seq);
+        if let Some(run) = recorder.take_run() {
+            let seq = session.append(run).unwrap().seq;
+            recorder.logged(seq);
+        }
         session.append(recorder.message("p", "m")).unwrap();
     })
-    .await;
-    let mut writer = backend.create(header.clone()).await.unwrap();
-    writer.append(&events, Durability::Sync).await.unwrap();
-    let bytes = std::fs::metadata(backend.locate(header.id).unwrap()).unwrap().len();
-    println!("  {words} chunks of 4 bytes: {bytes} bytes stored");
+    .await
 }

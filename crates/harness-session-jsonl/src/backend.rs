@@ -5,11 +5,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use harness_session::{Seq, SessionHeader, SessionId};
 use harness_session_persistence::{
-    Durability, KnownTypes, Listing, Opened, PersistenceError, SessionPersistence, SessionSummary,
-    SessionWriter, Snapshot, check_log,
+    Durability, Health, KnownTypes, Listing, Opened, PersistenceError, RepairReport, SessionPersistence,
+    SessionSummary, SessionWriter, Snapshot, check_log,
 };
 
-use crate::config::JsonlConfig;
+use crate::config::{Compression, JsonlConfig};
+use crate::damaged;
 use crate::layout::{Layout, io};
 use crate::list::{latest, list};
 use crate::opening::{self, lock};
@@ -18,6 +19,8 @@ use crate::writer::JsonlWriter;
 
 /// Longest log, in bytes, that is made sense of where it is asked for: some milliseconds of work.
 const READ_IN_PLACE: usize = 4 << 20;
+/// The same for a log that may be compressed.
+const EXPAND_IN_PLACE: usize = READ_IN_PLACE / 8;
 
 /// Sessions as JSON lines under one folder.
 #[derive(Debug, Clone)]
@@ -26,8 +29,8 @@ pub struct JsonlPersistence(Arc<Layout>);
 impl JsonlPersistence {
     /// Sessions as configured. Touches no file.
     pub fn new(config: JsonlConfig) -> Self {
-        let JsonlConfig { root, durability } = config;
-        Self(Arc::new(Layout { root, durability }))
+        let JsonlConfig { root, durability, compression } = config;
+        Self(Arc::new(Layout { root, durability, compression }))
     }
 }
 
@@ -50,7 +53,11 @@ impl SessionPersistence for JsonlPersistence {
         let log = blocking(move || opening::read(&layout, id)).await?;
         // Handing a short log to a thread costs more than reading it: what a thread allocates, glibc gets from the
         // system page by page. A long one must not hold up whoever else runs here.
-        let log = if log.len() <= READ_IN_PLACE {
+        let short = match self.0.compression {
+            Compression::None => READ_IN_PLACE,
+            Compression::Zstd => EXPAND_IN_PLACE,
+        };
+        let log = if log.len() <= short {
             opening::check(&self.0, id, known, log)?
         } else {
             let (layout, known) = (Arc::clone(&self.0), known.clone());
@@ -58,7 +65,7 @@ impl SessionPersistence for JsonlPersistence {
         };
         let layout = Arc::clone(&self.0);
         let opened = blocking(move || opening::mend(&layout, id, log)).await?;
-        let writer = Box::new(JsonlWriter::open(opened.log));
+        let writer = Box::new(JsonlWriter::open(opened.log, self.0.compression));
         Ok(Opened { header: opened.header, events: opened.events, repairs: opened.repairs, writer })
     }
     async fn inspect(&self, id: SessionId, known: &KnownTypes) -> Result<Snapshot, PersistenceError> {
@@ -95,6 +102,19 @@ impl SessionPersistence for JsonlPersistence {
             layout.sync_folder(&layout.root)
         })
         .await
+    }
+    async fn check(&self, id: SessionId, known: &KnownTypes) -> Result<Health, PersistenceError> {
+        let (layout, known) = (Arc::clone(&self.0), known.clone());
+        blocking(move || damaged::check(&layout, id, &known)).await
+    }
+    async fn repair(
+        &self,
+        id: SessionId,
+        known: &KnownTypes,
+        dry_run: bool,
+    ) -> Result<RepairReport, PersistenceError> {
+        let (layout, known) = (Arc::clone(&self.0), known.clone());
+        blocking(move || damaged::repair(&layout, id, &known, dry_run)).await
     }
     fn locate(&self, id: SessionId) -> Option<String> {
         Some(self.0.log(id).display().to_string())

@@ -10,6 +10,9 @@ use memchr::{memchr, memmem};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::expander::Expander;
+use crate::packed_line;
+
 /// Enough for the header and what a person asks first, in most sessions.
 const HEAD: usize = 4 * 1024;
 /// Where the search for the first words ends.
@@ -78,13 +81,21 @@ fn header(head: &[u8]) -> Option<Result<SessionHeader, DecodeError>> {
 /// What a person said first, from the whole lines of the window.
 fn first_words(head: &[u8]) -> Option<String> {
     let mut lines = head.split_inclusive(|byte| *byte == b'\n').skip(1).filter(|line| line.ends_with(b"\n"));
-    lines.find_map(|line| {
-        let may_say = [&br#""user/message""#[..], br#""agent/inbox/spliced""#];
-        may_say.iter().any(|name| memmem::find(line, name).is_some()).then_some(())?;
-        let event = Decoder::default().decode(std::str::from_utf8(line).ok()?).ok()?;
-        matches!(event.body, Body::UserMessage(_) | Body::InboxSpliced(_)).then_some(())?;
-        title(&[event.into()])
+    let mut expander = Expander::default();
+    lines.find_map(|line| match packed_line::mark(line) {
+        None => words(line),
+        Some(mark) => {
+            let line = line.strip_suffix(b"\n").unwrap_or(line);
+            expander.expand(mark, line).ok()?.split_inclusive(|byte| *byte == b'\n').find_map(words)
+        }
     })
+}
+fn words(line: &[u8]) -> Option<String> {
+    let may_say = [&br#""user/message""#[..], br#""agent/inbox/spliced""#];
+    may_say.iter().any(|name| memmem::find(line, name).is_some()).then_some(())?;
+    let event = Decoder::default().decode(std::str::from_utf8(line).ok()?).ok()?;
+    matches!(event.body, Body::UserMessage(_) | Body::InboxSpliced(_)).then_some(())?;
+    title(&[event.into()])
 }
 
 #[derive(Deserialize)]
@@ -104,6 +115,9 @@ struct InTurn {
 fn ending(tail: &[u8]) -> (Option<Seq>, Option<u32>) {
     let (mut events, mut turns) = (None, None);
     for line in tail.rsplit(|byte| *byte == b'\n') {
+        if packed_line::mark(line).is_some() {
+            break; // it says neither, unless the whole log is read, and no line before it counts any more
+        }
         let Ok(probe) = serde_json::from_slice::<Probe<'_>>(line) else { continue };
         events = events.or(Some(probe.seq + 1));
         if ["turn/", "step/", "tool/", "assistant/"].iter().any(|family| probe.kind.starts_with(family)) {

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use harness_session::SessionId;
 use harness_session_persistence::{Durability, PersistenceError};
 
+use crate::config::Compression;
+
 pub(crate) const LOG: &str = "log.jsonl";
 
 /// The folder of all sessions.
@@ -14,6 +16,7 @@ pub(crate) const LOG: &str = "log.jsonl";
 pub(crate) struct Layout {
     pub(crate) root: PathBuf,
     pub(crate) durability: Durability,
+    pub(crate) compression: Compression,
 }
 impl Layout {
     pub(crate) fn folder(&self, id: SessionId) -> PathBuf {

@@ -7,13 +7,16 @@ use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
-use std::{io, process};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::{io, process, thread};
 
 use harness_session::SessionId;
 use harness_session_persistence::{LeaseOwner, PersistenceError};
+use rustix::process::{Pid, test_kill_process};
 
 const OWNER: &str = "owner.json";
+/// How long a lock may outlive its owner: by far longer than a child takes to become its command.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Proof that this process may write. The lock itself belongs to the file and ends when that is closed.
 #[derive(Debug)]
@@ -36,7 +39,7 @@ impl Lease {
         self.record = record_of(log);
     }
     fn write_record(&self) -> io::Result<()> {
-        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let host = host_name();
         let since = SystemTime::now().duration_since(UNIX_EPOCH).ok();
         let since = since.and_then(|since| i64::try_from(since.as_millis()).ok());
         let record = serde_json::to_vec(&LeaseOwner { pid: process::id(), host: Some(host), since })?;
@@ -53,12 +56,34 @@ impl Drop for Lease {
 }
 
 /// Locks a log or says who has it.
+///
+/// An owner that was killed while it started a command leaves the lock to the child until that has become the command:
+/// this is waited for.
 pub(crate) fn lock(file: &File, log: &Path, id: SessionId) -> Result<(), PersistenceError> {
-    match file.try_lock() {
-        Ok(()) => Ok(()),
-        Err(TryLockError::WouldBlock) => Err(PersistenceError::InUse { id, owner: owner(file, log) }),
-        Err(TryLockError::Error(source)) => Err(crate::layout::io("lock", log)(source)),
+    let started = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) => {
+                let owner = owner(file, log);
+                if started.elapsed() > PATIENCE || !owner.as_ref().is_some_and(is_gone) {
+                    return Err(PersistenceError::InUse { id, owner });
+                }
+                thread::sleep(Duration::from_millis(1));
+            }
+            Err(TryLockError::Error(source)) => return Err(crate::layout::io("lock", log)(source)),
+        }
     }
+}
+
+/// Whether the owner is a process of this host that has ended.
+fn is_gone(owner: &LeaseOwner) -> bool {
+    let here = owner.host.as_ref().is_none_or(|host| *host == host_name());
+    let pid = i32::try_from(owner.pid).ok().and_then(Pid::from_raw);
+    here && pid.is_some_and(|pid| test_kill_process(pid) == Err(rustix::io::Errno::SRCH))
+}
+fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 /// Where a link leads to: all links share one record.

@@ -18,7 +18,11 @@ pub(crate) fn list(layout: &Layout) -> Result<Listing, PersistenceError> {
         match summarise(&path, id) {
             Ok(summary) => listing.sessions.push(summary),
             Err(_) if !layout.folder(id).exists() => {} // removed meanwhile
-            Err(error) => listing.unreadable.push(Unreadable { location: path.display().to_string(), error }),
+            Err(error) => listing.unreadable.push(Unreadable {
+                location: path.display().to_string(),
+                id: Some(id),
+                error,
+            }),
         }
     }
     listing.sessions.sort_by_key(|session| Reverse((session.modified, session.header.id)));

@@ -113,3 +113,31 @@ impl LogFile {
         Err(PersistenceError::Stale { location: self.path.display().to_string(), detail })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::OwnedFd;
+
+    use harness_session_persistence::Durability;
+
+    use super::*;
+    use crate::config::Compression;
+
+    /// A pipe takes bytes and cannot be synchronised.
+    #[test]
+    fn what_could_not_be_synchronised_counts_as_lost() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().to_owned();
+        let layout = Layout { root, durability: Durability::Sync, compression: Compression::None };
+        let path = folder.path().join("log.jsonl");
+        let (_reader, writer) = std::io::pipe().unwrap();
+        let file = File::from(OwnedFd::from(writer));
+        let mut log = LogFile::new(Lease::record(&path), file, path, &layout, End::default(), End::default());
+        log.append(b"{}\n", 1).unwrap();
+        assert_eq!(log.next_seq(), 1);
+        let error = log.sync().unwrap_err();
+        assert_eq!(error.code(), "SESSION_IO");
+        assert!(error.to_string().contains("cannot synchronise"), "{error}");
+        assert_eq!(log.next_seq(), 0, "it must be appended again");
+    }
+}

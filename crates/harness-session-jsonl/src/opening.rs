@@ -51,6 +51,9 @@ pub(crate) struct ReadLog {
     bytes: Vec<u8>,
 }
 impl ReadLog {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()
     }

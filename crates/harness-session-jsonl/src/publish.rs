@@ -18,25 +18,24 @@ pub(crate) fn publish(
     layout: &Layout,
     id: SessionId,
     header: &str,
-    lines: &str,
+    lines: &[u8],
     events: Seq,
 ) -> Result<LogFile, PersistenceError> {
     layout.make_root()?;
     let hidden = layout.hidden("new", id);
-    let published =
-        stage(&hidden, format!("{header}{lines}").as_bytes(), id).and_then(|(mut lease, file)| {
-            let end = End { bytes: count(header.len() + lines.len()), next: events };
-            let mut synced = End { bytes: count(header.len()), next: 0 };
-            if layout.durability >= Durability::Sync {
-                // Before it gets its name: a name without data would be a damaged session after a power cut.
-                file.sync_data().map_err(io("synchronise", &hidden.join(LOG)))?;
-                synced = end;
-            }
-            give_name(layout, &hidden, id)?;
-            let path = layout.log(id);
-            lease.moved_to(&path);
-            Ok(LogFile::new(lease, file, path, layout, end, synced))
-        });
+    let published = stage(&hidden, &[header.as_bytes(), lines].concat(), id).and_then(|(mut lease, file)| {
+        let end = End { bytes: count(header.len() + lines.len()), next: events };
+        let mut synced = End { bytes: count(header.len()), next: 0 };
+        if layout.durability >= Durability::Sync {
+            // Before it gets its name: a name without data would be a damaged session after a power cut.
+            file.sync_data().map_err(io("synchronise", &hidden.join(LOG)))?;
+            synced = end;
+        }
+        give_name(layout, &hidden, id)?;
+        let path = layout.log(id);
+        lease.moved_to(&path);
+        Ok(LogFile::new(lease, file, path, layout, end, synced))
+    });
     if published.is_err() {
         fs::remove_dir_all(&hidden).ok(); // it may not even exist; the failure itself is told
     }

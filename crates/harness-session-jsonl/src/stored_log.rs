@@ -4,12 +4,12 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use harness_session::{DecodeError, Decoder, Event, SessionHeader, SessionId, decode_header};
+use harness_session::{DecodeError, Event, SessionHeader, SessionId, decode_header};
 use harness_session_persistence::{PersistenceError, Position, RepairNote};
 use memchr::memchr;
-use serde::de::IgnoredAny;
 
 use crate::layout::io;
+use crate::line_reader::{LineReader, NotAnEvent};
 
 /// A session log as it stands in its file, before any repair.
 ///
@@ -53,7 +53,7 @@ impl StoredLog {
         };
         let (mut header, mut events, mut positions) = (None, Vec::new(), Vec::new());
         let (mut torn, mut blank) = (None, None::<(u64, u64)>);
-        let mut decoder = Decoder::default();
+        let mut reader = LineReader::default();
         for line in lines(bytes) {
             let position = line.position();
             if line.text.trim_ascii().is_empty() {
@@ -61,12 +61,13 @@ impl StoredLog {
             } else if header.is_none() {
                 header = Some(read_header(line.text, location, id, &|detail| corrupt(position, detail))?);
             } else {
-                match read_event(&mut decoder, line.text) {
-                    Ok(event) => {
-                        events.push(Arc::new(event));
-                        positions.push(position);
-                    }
-                    Err(NotAnEvent { json: false, .. }) if bytes[line.end..].trim_ascii().is_empty() => {
+                let taken = reader.events(line.text, |event| {
+                    events.push(Arc::new(event));
+                    positions.push(position);
+                });
+                match taken {
+                    Ok(()) => {}
+                    Err(NotAnEvent { whole: false, .. }) if bytes[line.end..].trim_ascii().is_empty() => {
                         torn = Some(line.start);
                         break;
                     }
@@ -100,19 +101,19 @@ pub(crate) fn count(index: usize) -> u64 {
     index as u64
 }
 
-struct Line<'a> {
+pub(crate) struct Line<'a> {
     number: u64,
     start: usize,
     /// Behind the line feed.
     end: usize,
-    text: &'a [u8],
+    pub(crate) text: &'a [u8],
 }
 impl Line<'_> {
-    fn position(&self) -> Position {
+    pub(crate) fn position(&self) -> Position {
         Position::Line { line: self.number, byte: count(self.start) }
     }
 }
-fn lines(bytes: &[u8]) -> impl Iterator<Item = Line<'_>> {
+pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = Line<'_>> {
     let (mut start, mut number) = (0, 0);
     std::iter::from_fn(move || {
         let rest = bytes.get(start..).filter(|rest| !rest.is_empty())?;
@@ -145,18 +146,4 @@ fn read_header(
     } else {
         Err(corrupt(&format!("the header names session {}", header.id)))
     }
-}
-
-struct NotAnEvent {
-    /// Whether it is JSON all the same: then it was written whole.
-    json: bool,
-    detail: String,
-}
-fn read_event(decoder: &mut Decoder, text: &[u8]) -> Result<Event, NotAnEvent> {
-    let text =
-        std::str::from_utf8(text).map_err(|error| NotAnEvent { json: false, detail: error.to_string() })?;
-    decoder.decode(text).map_err(|error| NotAnEvent {
-        json: serde_json::from_str::<IgnoredAny>(text).is_ok(),
-        detail: error.to_string(),
-    })
 }

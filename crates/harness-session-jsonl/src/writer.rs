@@ -7,11 +7,17 @@ use harness_session::{Event, Form, Seq, SessionHeader, encode_event, encode_head
 use harness_session_persistence::{Durability, PersistenceError, SessionWriter};
 
 use crate::backend::blocking;
+use crate::batch::Packer;
+use crate::config::Compression;
 use crate::layout::Layout;
 use crate::log_file::LogFile;
 use crate::publish::publish;
 
-enum State {
+struct State {
+    place: Place,
+    packer: Packer,
+}
+enum Place {
     /// Nothing is stored yet.
     New(Layout, SessionHeader),
     Open(LogFile),
@@ -22,17 +28,18 @@ pub(crate) struct JsonlWriter(Arc<Mutex<State>>);
 
 impl JsonlWriter {
     pub(crate) fn new(layout: Layout, header: SessionHeader) -> Self {
-        Self(Arc::new(Mutex::new(State::New(layout, header))))
+        let packer = Packer::new(layout.compression);
+        Self(Arc::new(Mutex::new(State { place: Place::New(layout, header), packer })))
     }
-    pub(crate) fn open(log: LogFile) -> Self {
-        Self(Arc::new(Mutex::new(State::Open(log))))
+    pub(crate) fn open(log: LogFile, compression: Compression) -> Self {
+        Self(Arc::new(Mutex::new(State { place: Place::Open(log), packer: Packer::new(compression) })))
     }
 }
 
 #[async_trait]
 impl SessionWriter for JsonlWriter {
     fn next_seq(&self) -> Seq {
-        lock(&self.0).next_seq()
+        lock(&self.0).place.next_seq()
     }
     async fn append(
         &mut self,
@@ -56,43 +63,57 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 impl State {
+    fn append(&mut self, events: &[Arc<Event>], durability: Durability) -> Result<(), PersistenceError> {
+        let written = self.write(events, durability);
+        if written.is_err() {
+            // What was packed may not be there: nothing may refer to it.
+            self.packer.reset();
+        }
+        written
+    }
+    fn write(&mut self, events: &[Arc<Event>], durability: Durability) -> Result<(), PersistenceError> {
+        let lines = self.packer.lines(self.place.next_seq(), events)?;
+        let count = events.len() as Seq;
+        let log = match &mut self.place {
+            Place::New(..) if events.is_empty() => return Ok(()),
+            Place::New(layout, header) => {
+                let header_line =
+                    encode_header(header).map_err(|source| PersistenceError::Encode { seq: 0, source })?;
+                let log = publish(layout, header.id, &format!("{header_line}\n"), &lines, count)?;
+                self.place = Place::Open(log);
+                return self.write(&[], durability);
+            }
+            Place::Open(log) => log,
+        };
+        if !events.is_empty() {
+            log.append(&lines, count)?;
+        }
+        if durability >= Durability::Sync { log.sync() } else { Ok(()) }
+    }
+}
+impl Place {
     fn next_seq(&self) -> Seq {
         match self {
             Self::New(..) => 0,
             Self::Open(log) => log.next_seq(),
         }
     }
-    fn append(&mut self, events: &[Arc<Event>], durability: Durability) -> Result<(), PersistenceError> {
-        let lines = encode(self.next_seq(), events)?;
-        let count = events.len() as Seq;
-        let log = match self {
-            Self::New(..) if events.is_empty() => return Ok(()),
-            Self::New(layout, header) => {
-                let header_line =
-                    encode_header(header).map_err(|source| PersistenceError::Encode { seq: 0, source })?;
-                let log = publish(layout, header.id, &format!("{header_line}\n"), &lines, count)?;
-                *self = Self::Open(log);
-                return self.append(&[], durability);
-            }
-            Self::Open(log) => log,
-        };
-        if !events.is_empty() {
-            log.append(lines.as_bytes(), count)?;
-        }
-        if durability >= Durability::Sync { log.sync() } else { Ok(()) }
-    }
 }
 
-/// The batch as lines, if it follows what is stored.
+/// The batch as plain lines, if it follows what is stored.
 pub(crate) fn encode(next: Seq, events: &[Arc<Event>]) -> Result<String, PersistenceError> {
     let mut lines = String::new();
     for (expected, event) in (next..).zip(events) {
-        if event.seq != expected {
-            return Err(PersistenceError::Sequence { expected, got: event.seq });
-        }
-        let line = encode_event(event, Form::Stored);
-        let line = line.map_err(|source| PersistenceError::Encode { seq: event.seq, source })?;
+        let line = encode_next(expected, event)?;
         writeln!(lines, "{line}").ok(); // writing to a string cannot fail
     }
     Ok(lines)
+}
+
+/// One event as a plain line, if it is the one that comes next.
+pub(crate) fn encode_next(expected: Seq, event: &Event) -> Result<String, PersistenceError> {
+    if event.seq != expected {
+        return Err(PersistenceError::Sequence { expected, got: event.seq });
+    }
+    encode_event(event, Form::Stored).map_err(|source| PersistenceError::Encode { seq: event.seq, source })
 }

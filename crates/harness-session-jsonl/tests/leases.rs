@@ -4,6 +4,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
+use std::process::Command;
 
 use harness_session::{SessionHeader, SessionId};
 use harness_session_persistence::contract::{Script, drive};
@@ -98,5 +99,35 @@ async fn everything_is_private() {
     assert_eq!(mode(folder.session(header.id)), 0o700);
     for name in folder.beside(header.id) {
         assert_eq!(mode(folder.session(header.id).join(&name)), 0o600, "{name}");
+    }
+}
+
+/// A lock can outlive its killed owner by the moment that a child of it takes to become another program.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lock_that_outlives_its_owner_is_waited_for() {
+    let folder = Folder::new();
+    let header = stored(&folder).await;
+    let mut ended = Command::new("true").spawn().unwrap();
+    let gone = ended.id();
+    ended.wait().unwrap();
+    let record = folder.session(header.id).join("owner.json");
+    for (pid, in_use) in [(gone, false), (std::process::id(), true)] {
+        let child = fs::File::open(folder.log(header.id)).unwrap();
+        child.lock().unwrap();
+        fs::write(&record, serde_json::json!({ "pid": pid }).to_string()).unwrap();
+        let becomes = std::thread::spawn(move || {
+            // As slow as a child is on a busy machine.
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            drop(child);
+        });
+        let opened = folder.backend().open(header.id, &KnownTypes::default()).await;
+        match opened {
+            Ok(opened) => {
+                assert!(!in_use, "opened although its owner lives");
+                opened.writer.close().await.unwrap();
+            }
+            Err(error) => assert!(in_use, "{error}"),
+        }
+        becomes.join().unwrap();
     }
 }

@@ -49,7 +49,7 @@ pub enum PersistenceError {
     },
     /// Somebody else writes this session.
     #[error(
-        "session {id} is in use by {}; end that one first, or fork the session",
+        "session {id} is in use by {}; end that one first, or go on in a fork (`harness run --resume {id} --fork`)",
         .owner.as_ref().map_or("another process".to_owned(), ToString::to_string)
     )]
     InUse {
@@ -138,6 +138,12 @@ pub enum PersistenceError {
         /// Why.
         detail: String,
     },
+    /// This backend has no way to take a damaged session apart.
+    #[error("the backend of session {id} cannot repair sessions; restore it from a backup")]
+    CannotRepair {
+        /// The session.
+        id: SessionId,
+    },
     /// A backend's own failure.
     #[error("{0}")]
     Backend(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -158,6 +164,7 @@ impl PersistenceError {
             Self::Sequence { .. } => "SESSION_SEQUENCE",
             Self::Encode { .. } => "SESSION_ENCODE",
             Self::Closed { .. } => "SESSION_CLOSED",
+            Self::CannotRepair { .. } => "SESSION_CANNOT_REPAIR",
             Self::Backend(_) => "SESSION_BACKEND",
         }
     }

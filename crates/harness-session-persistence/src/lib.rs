@@ -2,10 +2,12 @@
 #![deny(missing_docs)]
 
 mod before_fork;
+mod bridge;
 #[cfg(feature = "contract")]
 pub mod contract;
 mod error;
 mod forked;
+mod health;
 mod known;
 mod lease;
 mod loaded;
@@ -14,6 +16,7 @@ mod notice;
 mod recorded;
 mod recorder;
 mod repair;
+mod salvage;
 mod service;
 mod summary;
 mod worker;
@@ -22,6 +25,7 @@ mod writer;
 pub use before_fork::{BeforeFork, BeforeForkDecision};
 pub use error::{PersistenceError, Position};
 pub use forked::{Fork, ForkError, fork_recorded};
+pub use health::{Fault, Health, RepairReport};
 pub use known::KnownTypes;
 pub use lease::LeaseOwner;
 pub use loaded::check_log;
@@ -30,6 +34,7 @@ pub use notice::{StorageFailed, StorageRecovered};
 pub use recorded::{Recorded, RecordedError, resume_recorded, start_recorded};
 pub use recorder::{Recorder, RecorderOptions};
 pub use repair::{NOT_STARTED, OUTCOME_UNKNOWN, close_open_turn};
+pub use salvage::{Loss, LostEvent, Record, Salvage, salvage};
 pub use service::{Opened, SessionPersistence, Snapshot};
 pub use summary::{Listing, SessionSummary, Unreadable, title};
 pub use writer::{Durability, SessionWriter};

@@ -6,6 +6,7 @@ use harness_kernel::Service;
 use harness_session::{Event, Seq, SessionHeader, SessionId};
 
 use crate::error::PersistenceError;
+use crate::health::{Fault, Health, RepairReport};
 use crate::known::KnownTypes;
 use crate::note::RepairNote;
 use crate::summary::{Listing, SessionSummary};
@@ -113,6 +114,33 @@ pub trait SessionPersistence: Send + Sync {
 
     /// Deletes a session that nobody writes.
     async fn remove(&self, id: SessionId) -> Result<(), PersistenceError>;
+
+    /// Looks for everything for which a session could not be opened, and says what opening it would mend. Changes
+    /// nothing and needs no lease. A session that cannot be read is no error here but a finding.
+    async fn check(&self, id: SessionId, known: &KnownTypes) -> Result<Health, PersistenceError> {
+        match self.inspect(id, known).await {
+            Ok(snapshot) => {
+                let stored = usize::try_from(snapshot.stored).unwrap_or(usize::MAX);
+                let stored = &snapshot.events[..stored.min(snapshot.events.len())];
+                Ok(Health::of(stored, snapshot.repairs))
+            }
+            Err(error @ (PersistenceError::NotFound { .. } | PersistenceError::Io { .. })) => Err(error),
+            Err(error) => Ok(Health { faults: vec![Fault::from(&error)], ..Health::default() }),
+        }
+    }
+
+    /// Keeps what can be kept of a damaged session: the original stays beside it, what is not kept is set aside, and
+    /// the session opens afterwards. Takes the lease. A session without faults, and one of a newer format, is left
+    /// as it is; so is any with `dry_run`.
+    async fn repair(
+        &self,
+        id: SessionId,
+        known: &KnownTypes,
+        dry_run: bool,
+    ) -> Result<RepairReport, PersistenceError> {
+        let _ = (known, dry_run);
+        Err(PersistenceError::CannotRepair { id })
+    }
 
     /// Where a session is or would be kept, in words for people. Does no input or output.
     fn locate(&self, id: SessionId) -> Option<String>;

@@ -2,7 +2,7 @@
 use std::sync::Arc;
 
 use harness_llm::{Message, MessageSource};
-use harness_session::{Body, Event, Seq, SessionHeader};
+use harness_session::{Body, Event, Seq, SessionHeader, SessionId};
 
 use crate::error::PersistenceError;
 
@@ -28,6 +28,8 @@ pub struct SessionSummary {
 pub struct Unreadable {
     /// Where it is.
     pub location: String,
+    /// The session that it is or should be, where its place says so.
+    pub id: Option<SessionId>,
     /// Why.
     pub error: PersistenceError,
 }

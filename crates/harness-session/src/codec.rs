@@ -172,6 +172,13 @@ fn stored(data: &AssistantMessage, form: Form) -> StoredAssistant<'_> {
     }
 }
 
+impl AssistantMessage {
+    /// Has the content written in the stored form too, for a log that may no longer hold all of its chunks.
+    pub fn spell_out(&mut self) {
+        self.from_chunks = false;
+    }
+}
+
 /// Reads event lines in order. It remembers the chunks of the attempt at hand.
 #[derive(Debug, Default)]
 pub struct Decoder {

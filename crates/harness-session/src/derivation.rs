@@ -5,6 +5,7 @@ use std::sync::Arc;
 use harness_llm::{Block, Message, sanitize_message};
 
 use crate::body::{Body, RequestHeader};
+use crate::call_ids::CallIds;
 use crate::event::{Event, EventClass, Seq, SurfaceOp};
 
 /// Why a surface operation is refused.
@@ -44,6 +45,8 @@ pub struct Derivation {
     nodes: Vec<Node>,
     /// Where the newest assistant message with calls stands, to put the arguments that ran into it.
     calls: Option<usize>,
+    /// What its calls are named in the derived messages, where the model's own ids do not tell them apart.
+    ids: CallIds,
     header: Option<Arc<RequestHeader>>,
     generation: u64,
 }
@@ -57,6 +60,13 @@ impl Derivation {
             derivation.commit(event, span);
         }
         Ok(derivation)
+    }
+
+    /// Takes the next event of a log that is read, or says what its surface operation breaks; then nothing changes.
+    pub fn accept(&mut self, event: &Event) -> Result<(), SurfaceError> {
+        let span = self.plan(&event.body, event.surface, event.sources.as_deref())?;
+        self.commit(event, span);
+        Ok(())
     }
 
     /// Checks an event against the surface before it is committed and finds the positions that it replaces.
@@ -104,12 +114,17 @@ impl Derivation {
             Body::UserMessage(user) => Some(sanitize_message(&user.message)),
             Body::AssistantMessage(assistant) => {
                 let says = !assistant.message.content.is_empty();
-                says.then(|| sanitize_message(&assistant.message))
+                self.ids = CallIds::of(&assistant.message);
+                says.then(|| self.ids.in_message(sanitize_message(&assistant.message)))
             }
-            Body::ToolResult(result) => Some(sanitize_message(&result.message)),
+            Body::ToolResult(result) if span.is_some() => Some(sanitize_message(&result.message)),
+            Body::ToolResult(result) => {
+                Some(self.ids.in_result(result.position, sanitize_message(&result.message)))
+            }
             Body::ToolCall(call) => {
                 if !call.rewritten_by.is_empty() {
-                    self.rewrite(&call.call_id, &call.arguments);
+                    let id = self.ids.at(call.position).unwrap_or(&call.call_id).to_owned();
+                    self.rewrite(&id, &call.arguments);
                 }
                 return;
             }

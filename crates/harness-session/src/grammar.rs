@@ -100,8 +100,11 @@ impl Grammar {
         Ok(grammar)
     }
     /// Takes the next event of a log that is read; on an error the state is as before.
+    ///
+    /// Calls of one message that share an id are told apart by their positions: what an older build, or another
+    /// program, has stored must load. A live session refuses them ([`GrammarError::DuplicateCallId`]).
     pub fn accept(&mut self, event: &Event) -> Result<(), GrammarError> {
-        self.apply(&event.body, event.surface)
+        self.fold(&event.body, event.surface)
     }
     /// The turn that is open.
     pub fn open_turn(&self) -> Option<&OpenTurn> {
@@ -116,8 +119,19 @@ impl Grammar {
         self.clone().apply(&draft.body, draft.surface)
     }
 
-    /// Takes an event or says what it breaks; on an error the state is as before.
+    /// Takes a new event or says what it breaks; on an error the state is as before.
     pub(crate) fn apply(&mut self, body: &Body, surface: Option<SurfaceOp>) -> Result<(), GrammarError> {
+        if let Body::AssistantMessage(assistant) = body
+            && let Some(id) = shared_id(&assistant.message.content)
+        {
+            // Where it stands is looked at first: that is the worse fault.
+            self.clone().fold(body, surface)?;
+            return Err(GrammarError::DuplicateCallId(id.to_owned()));
+        }
+        self.fold(body, surface)
+    }
+
+    fn fold(&mut self, body: &Body, surface: Option<SurfaceOp>) -> Result<(), GrammarError> {
         let replaces = matches!(surface, Some(SurfaceOp::Replace(..)));
         match body {
             Body::TurnStart(start) => {
@@ -164,7 +178,7 @@ impl Grammar {
             Body::AssistantMessage(assistant) => {
                 let open = self.step(assistant.at, body)?;
                 answered(open)?;
-                open.calls = calls(&assistant.message.content)?;
+                open.calls = calls(&assistant.message.content);
             }
             Body::ToolCall(call) => {
                 let open = self.step(call.at, body)?;
@@ -238,17 +252,21 @@ fn find<'a>(open: &'a mut OpenTurn, position: u32, call_id: &str) -> Result<&'a 
         .filter(|call| call.id == call_id)
         .ok_or_else(|| problem(call_id, position, "the model did not ask for it in this step"))
 }
-fn calls(content: &[Block]) -> Result<Vec<OpenCall>, GrammarError> {
-    let mut calls: Vec<OpenCall> = Vec::new();
-    for block in content {
-        let Block::ToolCall(call) = block else { continue };
-        if calls.iter().any(|other| other.id == call.id) {
-            return Err(GrammarError::DuplicateCallId(call.id.clone()));
-        }
-        let (id, name) = (call.id.clone(), call.name.clone());
-        calls.push(OpenCall { id, name, started: false, answered: false });
-    }
-    Ok(calls)
+fn calls(content: &[Block]) -> Vec<OpenCall> {
+    asked(content)
+        .map(|(id, name)| OpenCall { id: id.into(), name: name.into(), started: false, answered: false })
+        .collect()
+}
+fn asked(content: &[Block]) -> impl Iterator<Item = (&str, &str)> {
+    content.iter().filter_map(|block| match block {
+        Block::ToolCall(call) => Some((call.id.as_str(), call.name.as_str())),
+        _ => None,
+    })
+}
+/// An id that two calls of a message have.
+fn shared_id(content: &[Block]) -> Option<&str> {
+    let ids = || asked(content).map(|(id, _)| id);
+    ids().enumerate().find(|(at, id)| ids().take(*at).any(|other| other == *id)).map(|(_, id)| id)
 }
 fn result_call(content: &[Block]) -> Option<&str> {
     match content {

@@ -2,6 +2,7 @@
 #![deny(missing_docs)]
 
 mod body;
+mod call_ids;
 mod clock;
 mod codec;
 mod derivation;

@@ -126,7 +126,7 @@ impl Session {
                 return Err(AppendError::Source(event.seq));
             }
             let span = state.derivation.plan(&event.body, event.surface, event.sources.as_deref())?;
-            state.grammar.apply(&event.body, event.surface)?;
+            state.grammar.accept(&event)?;
             state.derivation.commit(&event, span);
             state.next += 1;
             state.last_time = event.time;

@@ -106,6 +106,14 @@ impl Invocation {
         self.input = input;
         self
     }
+    /// Starts it from a shell that does something before and then becomes the program.
+    #[must_use]
+    pub fn after_shell(mut self, script: &str) -> Self {
+        let program = std::mem::replace(&mut self.program, "/bin/sh".into());
+        let script = format!("{script}\nexec \"$0\" \"$@\"");
+        self.args.splice(0..0, ["-c".into(), script.into(), program.into()]);
+        self
+    }
     /// Starts it.
     pub fn start(self) -> Started {
         let input = match self.input {
@@ -185,6 +193,10 @@ impl Started {
     pub fn stdout_line(&self) -> Option<String> {
         let text = self.stdout.as_ref()?.so_far();
         text.split_once('\n').map(|(line, _)| line.to_owned())
+    }
+    /// Standard error up to now.
+    pub fn stderr_so_far(&self) -> String {
+        self.stderr.as_ref().map(Reader::so_far).unwrap_or_default()
     }
     /// Whether standard output was closed by its limit.
     pub fn stdout_closed(&self) -> bool {

@@ -34,6 +34,15 @@ impl Place {
         fs::write(place.home().join("config.toml"), config).context("the configuration cannot be written")?;
         Ok(place)
     }
+    /// Makes one where sessions are compressed.
+    pub(crate) fn compressing(durability: Durability) -> Result<Self> {
+        let place = Self::new(durability)?;
+        let path = place.home().join("config.toml");
+        let config = fs::read_to_string(&path).context("the configuration cannot be read")?;
+        fs::write(&path, config + "compression = \"zstd\"\n")
+            .context("the configuration cannot be written")?;
+        Ok(place)
+    }
     /// What `HARNESS_HOME` is.
     pub(crate) fn home(&self) -> PathBuf {
         self.root.path().join("home")

@@ -2,7 +2,7 @@
 use anyhow::Result;
 
 use crate::measure::to_f64;
-use crate::options::Options;
+use crate::options::{Durability, Options};
 use crate::program::{Place, Program, bytes_below};
 use crate::run::{interleaved, once};
 use crate::script::{Script, WORD_BYTES};
@@ -49,16 +49,11 @@ pub(super) fn chunks(options: &Options) -> Result<Vec<Row>> {
     let long = interleaved(options, Script::Words(CHUNKS), times)?.medians(|run| run.sample.cpu_ms());
     let short = interleaved(options, Script::Words(1), times)?.medians(|run| run.sample.cpu_ms());
     let each = |long: f64, short: f64| (long - short) * 1e3 / to_f64(CHUNKS as u64 - 1);
-    let mut stored = Vec::new();
-    for _ in 0..3 {
-        let bytes = |chunks| -> Result<f64> {
-            let place = Place::new(options.durability)?;
-            let before = bytes_below(&place.home())?;
-            once(options, Program::Ours, &place, Script::Words(chunks), &[])?;
-            Ok(to_f64(bytes_below(&place.home())? - before))
-        };
-        stored.push((bytes(CHUNKS)? - bytes(1)?) / to_f64(((CHUNKS - 1) * WORD_BYTES) as u64));
-    }
+    let bytes = |figure: &str, place: fn(Durability) -> Result<Place>, limit| -> Result<Row> {
+        let figure = format!("{figure} per byte of text, 20k chunks");
+        let ours = stored(options, place)?;
+        Ok(Row { figure, ours, floor: None, unit: "", limit: Limit::AtMost(limit) })
+    };
     Ok(vec![
         Row {
             figure: "CPU per streamed chunk, persisted".into(),
@@ -67,12 +62,22 @@ pub(super) fn chunks(options: &Options) -> Result<Vec<Row>> {
             unit: "us",
             limit: Limit::TimesFloor(4.0),
         },
-        Row {
-            figure: "stored bytes per byte of text, 20k chunks".into(),
-            ours: median(&stored),
-            floor: None,
-            unit: "",
-            limit: Limit::AtMost(1.8),
-        },
+        bytes("stored bytes", Place::new, 1.8)?,
+        bytes("stored bytes, compressed,", Place::compressing, 0.5)?,
     ])
+}
+
+/// Bytes on disk for each byte of a long answer.
+fn stored(options: &Options, place: fn(Durability) -> Result<Place>) -> Result<f64> {
+    let bytes = |chunks| -> Result<f64> {
+        let place = place(options.durability)?;
+        let before = bytes_below(&place.home())?;
+        once(options, Program::Ours, &place, Script::Words(chunks), &[])?;
+        Ok(to_f64(bytes_below(&place.home())? - before))
+    };
+    let mut stored = Vec::new();
+    for _ in 0..3 {
+        stored.push((bytes(CHUNKS)? - bytes(1)?) / to_f64(((CHUNKS - 1) * WORD_BYTES) as u64));
+    }
+    Ok(median(&stored))
 }
