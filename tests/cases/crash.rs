@@ -24,6 +24,11 @@ fn no_kill_loses_what_was_acknowledged_jsonl() {
     kills("jsonl");
 }
 
+#[test]
+fn no_kill_loses_what_was_acknowledged_sqlite() {
+    kills("sqlite");
+}
+
 fn kills(backend: &'static str) {
     let since = Instant::now();
     let worlds: Vec<_> =

@@ -7,6 +7,7 @@
     reason = "a test fails by panicking and looks at real files"
 )]
 
+mod backends;
 mod bad_input;
 mod budgets;
 mod cli;

@@ -96,6 +96,15 @@ pub(crate) struct RunArgs {
     pub(crate) compact: bool,
 }
 
+/// A backend of sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum BackendName {
+    /// A folder with a text file for each session
+    Jsonl,
+    /// One database
+    Sqlite,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionsCommand {
     /// List stored sessions, newest first
@@ -148,6 +157,21 @@ pub(crate) enum SessionsCommand {
         /// Print JSON
         #[arg(long)]
         json: bool,
+    },
+    /// Copy sessions from one backend into the other, without loss
+    Convert {
+        /// The sessions
+        #[arg(required_unless_present = "all", conflicts_with = "all")]
+        ids: Vec<SessionId>,
+        /// All sessions of the other backend
+        #[arg(long)]
+        all: bool,
+        /// Where they go
+        #[arg(long)]
+        to: BackendName,
+        /// Delete each session that was copied
+        #[arg(long)]
+        remove: bool,
     },
     /// Delete sessions, without asking; one in use is never deleted
     Rm {

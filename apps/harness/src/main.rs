@@ -22,6 +22,7 @@ mod repeats;
 mod run;
 mod sessions;
 mod sessions_check;
+mod sessions_convert;
 mod sessions_remove;
 mod sessions_show;
 mod signals;

@@ -11,6 +11,7 @@ use crate::compose::{settings, working_folder};
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::sessions_check;
+use crate::sessions_convert;
 use crate::sessions_remove;
 use crate::sessions_show::transcript;
 
@@ -33,6 +34,9 @@ async fn with_harness(command: SessionsCommand, environment: &Environment, outpu
             sessions_check::repair(&harness, id, dry_run, json, output).await
         }
         SessionsCommand::Fork { id, at, json } => sessions_check::fork(&harness, id, at, json, output).await,
+        SessionsCommand::Convert { ids, all: _, to, remove } => {
+            sessions_convert::convert(&harness, &config, &paths, ids, to, remove, output).await
+        }
         SessionsCommand::Rm { ids, older_than, json } => {
             sessions_remove::remove(&harness, ids, older_than, json, output).await
         }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::exit::Exit;
 use crate::output::Output;
 
-fn known(harness: &Harness) -> KnownTypes {
+pub(crate) fn known(harness: &Harness) -> KnownTypes {
     harness.ctx().service::<Sessions>().map_or_else(KnownTypes::default, |sessions| sessions.as_ref().into())
 }
 

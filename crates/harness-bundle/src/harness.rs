@@ -19,10 +19,9 @@ use harness_llm::{CallConfig, LlmPlugin};
 use harness_llm_openai::LlmOpenAi;
 use harness_permissions::Permissions;
 use harness_session::{Clock, SessionHeader, SessionId, SessionPlugin, Sessions, SystemClock};
-use harness_session_jsonl::{Compression, JsonlConfig, JsonlPlugin};
 use harness_session_persistence::{
-    Durability, Fork, PersistenceError, RecordedError, RepairNote, SessionPersistence, fork_recorded,
-    resume_recorded, start_recorded,
+    Fork, PersistenceError, RecordedError, RepairNote, SessionPersistence, fork_recorded, resume_recorded,
+    start_recorded,
 };
 use harness_system_prompt::{SystemPrompt, SystemPromptPlugin};
 use harness_tool_bash::ToolBash;
@@ -34,11 +33,11 @@ use crate::error::BundleError;
 use crate::hooks::hooks_config;
 use crate::providers::{Providers, resolve};
 use crate::settings::{
-    AgentSettings, BashSection, CompressionSetting, DurabilitySetting, FsPolicySection, HttpSettings,
-    ModelSettings, PermissionSection, ProvidersSettings, SessionSettings,
+    AgentSettings, BashSection, FsPolicySection, HttpSettings, ModelSettings, PermissionSection,
+    ProvidersSettings, SessionSettings,
 };
 use crate::surroundings::Surroundings;
-use crate::{instructions, prompt, upkeep};
+use crate::{instructions, prompt, storage, upkeep};
 
 /// A running harness: every plugin of the default spine.
 pub struct Harness {
@@ -81,18 +80,8 @@ impl Harness {
         shell.limits = bash.0;
         shell.secret_names = providers.key_variables();
         shell.secret_values = providers.keys();
-        let mut storage = JsonlConfig::new(paths.sessions.clone());
-        storage.durability = match session.durability {
-            DurabilitySetting::Sync => Durability::Sync,
-            DurabilitySetting::Write => Durability::Write,
-        };
-        storage.compression = match session.compression {
-            CompressionSetting::None => Compression::None,
-            CompressionSetting::Zstd => Compression::Zstd,
-        };
-        let app = App::default()
+        let app = storage::plugged(App::default(), &session, paths)?
             .with(SessionPlugin::default())
-            .with(JsonlPlugin(storage))
             .with(LlmPlugin)
             .with(LlmOpenAi { providers: providers.configs() })
             .with(SystemPromptPlugin { sections: prompt::sections() })

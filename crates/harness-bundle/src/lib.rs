@@ -9,6 +9,7 @@ mod instructions;
 mod prompt;
 mod providers;
 mod settings;
+mod storage;
 mod surroundings;
 mod upkeep;
 
@@ -17,9 +18,11 @@ pub use error::BundleError;
 pub use harness::{Harness, OpenedAgent};
 pub use hooks::{hooks_config, trust_hooks};
 pub use settings::{
-    AgentSettings, BashSection, CompressionSetting, DurabilitySetting, FsPolicySection, HttpSettings,
-    ModelSettings, PermissionSection, ProviderSettings, ProvidersSettings, SessionSettings, sections,
+    AgentSettings, BackendSetting, BashSection, CompressionSetting, DurabilitySetting, FsPolicySection,
+    HttpSettings, ModelSettings, PermissionSection, ProviderSettings, ProvidersSettings, SessionSettings,
+    sections,
 };
+pub use storage::storage;
 pub use upkeep::{
     BudgetSection, CompactSection, PriceSettings, PricesSettings, RetrySection, TextCallsSection,
     ToolSettings,

@@ -125,10 +125,22 @@ impl Section for AgentSettings {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SessionSettings {
+    /// Where sessions are kept: `jsonl` (a folder with a text file for each) or `sqlite` (one database)
+    pub backend: BackendSetting,
     /// What a barrier waits for: `sync` (the device has it) or `write` (the system has it)
     pub durability: DurabilitySetting,
     /// How new events are stored: `none` (lines that any program can read) or `zstd` (about a third of the bytes; other programs cannot read them)
     pub compression: CompressionSetting,
+}
+/// Where sessions are kept. Each backend sees its own sessions only.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum BackendSetting {
+    /// JSON lines, a folder for each session.
+    #[default]
+    Jsonl,
+    /// Rows of one database.
+    Sqlite,
 }
 /// How new events are stored. What is stored already is read either way.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -5,6 +5,7 @@ mod before_fork;
 mod bridge;
 #[cfg(feature = "contract")]
 pub mod contract;
+mod copy;
 mod error;
 mod forked;
 mod health;
@@ -23,6 +24,7 @@ mod worker;
 mod writer;
 
 pub use before_fork::{BeforeFork, BeforeForkDecision};
+pub use copy::copy_session;
 pub use error::{PersistenceError, Position};
 pub use forked::{Fork, ForkError, fork_recorded};
 pub use health::{Fault, Health, RepairReport};

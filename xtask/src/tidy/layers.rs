@@ -53,6 +53,7 @@ pub(super) const LAYERS: &[(&str, Kind)] = &[
     ("harness-permissions", Implementation),
     ("harness-retry", Implementation),
     ("harness-session-jsonl", Implementation),
+    ("harness-session-sqlite", Implementation),
     ("harness-tool-schema", Implementation),
     ("harness-tool-bash", Consumer),
     ("harness-tool-fs", Consumer),
