@@ -5,6 +5,7 @@ use clap::{Args, Parser, Subcommand};
 use harness_session::SessionId;
 
 use crate::hooks_args::HooksCommand;
+use crate::sessions_export::ExportArgs;
 
 /// A coding agent for the terminal.
 #[derive(Debug, Parser)]
@@ -110,6 +111,8 @@ pub(crate) enum SessionsCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Write one session as a document: every message, call, change, time and token count
+    Export(ExportArgs),
 }
 
 #[derive(Debug, Subcommand)]

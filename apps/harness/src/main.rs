@@ -21,6 +21,7 @@ mod render;
 mod repeats;
 mod run;
 mod sessions;
+mod sessions_export;
 mod sessions_show;
 mod signals;
 mod stdin;
