@@ -12,6 +12,7 @@ mod budgets;
 mod cli;
 mod compaction;
 mod demo;
+mod export;
 mod files;
 mod hooks;
 mod hooks_cli;

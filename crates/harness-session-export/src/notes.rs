@@ -98,8 +98,7 @@ fn told(name: &str, value: &Value) -> Option<(String, Tone)> {
         "llm/retry" => {
             let (retry, most) = (whole("retry")?, whole("max_retries")?);
             let wait = duration(i64::try_from(whole("wait_ms")?).ok()?);
-            let (message, code) = (text("message")?, text("code")?);
-            (format!("Retry {retry} of {most} after {wait}: {message} [{code}]"), Tone::Warning)
+            (format!("Retry {retry} of {most} after {wait} [{}]", text("code")?), Tone::Warning)
         }
         "llm/retry-stopped" => ("No further retry".to_owned(), Tone::Warning),
         "llm/text-call" => {

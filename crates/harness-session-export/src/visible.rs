@@ -28,10 +28,11 @@ pub(crate) fn visible(text: &str) -> String {
 fn name(c: char) -> Option<String> {
     match c {
         '\n' | '\t' => None,
-        // The pictures of the control characters.
-        '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(c)).map(String::from),
-        '\x7f' => Some("␡".to_owned()),
-        '\u{80}'..='\u{9f}'
+        '\0' => Some("⟨NUL⟩".to_owned()),
+        '\r' => Some("⟨CR⟩".to_owned()),
+        '\x1b' => Some("⟨ESC⟩".to_owned()),
+        '\0'..='\x1f'
+        | '\x7f'..='\u{9f}'
         | '\u{ad}'
         | '\u{34f}'
         | '\u{61c}'
@@ -60,7 +61,7 @@ mod tests {
 
     #[test]
     fn what_hides_or_turns_text_is_written_out() {
-        assert_eq!(visible("a\0b\x1b[31m\r\nc\td"), "a␀b␛[31m␍\nc\td");
+        assert_eq!(visible("a\0b\x1b[31m\r\nc\td"), "a⟨NUL⟩b⟨ESC⟩[31m⟨CR⟩\nc\td");
         assert_eq!(visible("x\u{202e}gpj.exe\u{2066}"), "x⟨U+202E⟩gpj.exe⟨U+2066⟩");
         assert_eq!(
             visible("\u{200b}\u{feff}\u{e0041}\u{fffe}\u{10ffff}"),

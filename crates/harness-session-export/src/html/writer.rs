@@ -87,7 +87,7 @@ mod tests {
     fn text_is_never_markup() {
         let mut page = Writer::default();
         page.text("</script><img src='x' onerror=\"a&b\">\0");
-        let expected = "&lt;/script&gt;&lt;img src=&#39;x&#39; onerror=&quot;a&amp;b&quot;&gt;<span class=\"hidden-char\">␀</span>";
+        let expected = "&lt;/script&gt;&lt;img src=&#39;x&#39; onerror=&quot;a&amp;b&quot;&gt;<span class=\"hidden-char\">⟨NUL⟩</span>";
         assert_eq!(page.finish(), expected);
         let mut page = Writer::default();
         page.value("\" onload=\"x\u{202e}");
