@@ -17,6 +17,7 @@ mod crash;
 mod demo;
 mod disk;
 
+mod export;
 mod files;
 mod hooks;
 mod hooks_cli;

@@ -7,8 +7,10 @@
     reason = "a test fails by panicking, starts other programs and says why it is skipped"
 )]
 
+mod browser;
 mod claude_hooks;
 mod crates_alone;
+mod export_page;
 mod llmock;
 mod llmock_faults;
 

@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use harness_session::SessionId;
 
 use crate::hooks_args::HooksCommand;
+use crate::sessions_export::ExportArgs;
 use crate::sessions_remove::age;
 
 /// A coding agent for the terminal.
@@ -185,6 +186,8 @@ pub(crate) enum SessionsCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Write one session as a document: every message, call, change, time and token count
+    Export(ExportArgs),
 }
 
 #[derive(Debug, Subcommand)]

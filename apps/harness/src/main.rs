@@ -23,6 +23,7 @@ mod run;
 mod sessions;
 mod sessions_check;
 mod sessions_convert;
+mod sessions_export;
 mod sessions_remove;
 mod sessions_show;
 mod signals;

@@ -3,7 +3,7 @@ use anyhow::Result;
 use harness_bundle::Harness;
 use harness_config::{Environment, Paths};
 use harness_session::{Form, SessionId, Sessions, encode_event};
-use harness_session_persistence::{KnownTypes, SessionSummary};
+use harness_session_persistence::{KnownTypes, SessionSummary, Snapshot};
 use serde_json::json;
 
 use crate::args::SessionsCommand;
@@ -12,6 +12,7 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::sessions_check;
 use crate::sessions_convert;
+use crate::sessions_export::export;
 use crate::sessions_remove;
 use crate::sessions_show::transcript;
 
@@ -40,6 +41,7 @@ async fn with_harness(command: SessionsCommand, environment: &Environment, outpu
         SessionsCommand::Rm { ids, older_than, json } => {
             sessions_remove::remove(&harness, ids, older_than, json, output).await
         }
+        SessionsCommand::Export(args) => export(&harness, &args, output).await,
     };
     harness.shutdown().await?;
     result
@@ -83,7 +85,8 @@ fn text_line(session: &SessionSummary) -> String {
     format!("{}  {time}  {cwd}  {title}\n", session.header.id)
 }
 
-async fn show(harness: &Harness, id: SessionId, json: bool, output: &Output) -> Result<Exit> {
+/// Reads a session without taking it: another process may be writing it.
+pub(crate) async fn inspect(harness: &Harness, id: SessionId, output: &Output) -> Result<Snapshot> {
     let known = match harness.ctx().service::<Sessions>() {
         Some(sessions) => KnownTypes::from(sessions.as_ref()),
         None => KnownTypes::default(),
@@ -92,6 +95,11 @@ async fn show(harness: &Harness, id: SessionId, json: bool, output: &Output) -> 
     for repair in &snapshot.repairs {
         output.talk(&format!("harness: session {id}: {repair}"));
     }
+    Ok(snapshot)
+}
+
+async fn show(harness: &Harness, id: SessionId, json: bool, output: &Output) -> Result<Exit> {
+    let snapshot = inspect(harness, id, output).await?;
     if json {
         for event in &snapshot.events {
             output.data(&(encode_event(event, Form::Full)? + "\n"));

@@ -52,6 +52,7 @@ pub(super) const LAYERS: &[(&str, Kind)] = &[
     ("harness-llm-text-calls", Implementation),
     ("harness-permissions", Implementation),
     ("harness-retry", Implementation),
+    ("harness-session-export", Implementation),
     ("harness-session-jsonl", Implementation),
     ("harness-session-sqlite", Implementation),
     ("harness-tool-schema", Implementation),
