@@ -24,6 +24,7 @@ mod hooks_cli;
 mod hygiene;
 mod prefix;
 mod repair;
+mod replay;
 mod retries;
 mod sessions_removed;
 mod shell;

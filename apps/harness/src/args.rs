@@ -159,6 +159,14 @@ pub(crate) enum SessionsCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Drive the loop again from the record, with no model and no tool, and compare; exit code 1 if it differs
+    Replay {
+        /// The session
+        id: SessionId,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Copy sessions from one backend into the other, without loss
     Convert {
         /// The sessions

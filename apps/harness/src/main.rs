@@ -25,6 +25,7 @@ mod sessions_check;
 mod sessions_convert;
 mod sessions_export;
 mod sessions_remove;
+mod sessions_replay;
 mod sessions_show;
 mod signals;
 mod stdin;

@@ -14,6 +14,7 @@ use crate::sessions_check;
 use crate::sessions_convert;
 use crate::sessions_export::export;
 use crate::sessions_remove;
+use crate::sessions_replay;
 use crate::sessions_show::transcript;
 
 pub(crate) async fn run(command: SessionsCommand, environment: &Environment, output: &Output) -> Exit {
@@ -35,6 +36,7 @@ async fn with_harness(command: SessionsCommand, environment: &Environment, outpu
             sessions_check::repair(&harness, id, dry_run, json, output).await
         }
         SessionsCommand::Fork { id, at, json } => sessions_check::fork(&harness, id, at, json, output).await,
+        SessionsCommand::Replay { id, json } => sessions_replay::replay(&harness, id, json, output).await,
         SessionsCommand::Convert { ids, all: _, to, remove } => {
             sessions_convert::convert(&harness, &config, &paths, ids, to, remove, output).await
         }

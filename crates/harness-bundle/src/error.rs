@@ -41,6 +41,9 @@ pub enum BundleError {
     /// Storage refused.
     #[error(transparent)]
     Persistence(#[from] PersistenceError),
+    /// A replay could not be made.
+    #[error(transparent)]
+    Replay(#[from] harness_session_replay::ReplayError),
     /// There is no session to go on with.
     #[error("there is no stored session for {0}")]
     NothingToContinue(String),
@@ -74,6 +77,7 @@ impl BundleError {
             Self::Session(error) => error.code(),
             Self::Fork(error) => error.code(),
             Self::Persistence(error) => error.code(),
+            Self::Replay(error) => error.code(),
             Self::NothingToContinue(_) => "NOTHING_TO_CONTINUE",
             Self::Agent(error) => error.code(),
             Self::Instructions { .. } => "INSTRUCTIONS",

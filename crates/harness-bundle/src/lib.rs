@@ -8,6 +8,7 @@ mod hooks;
 mod instructions;
 mod prompt;
 mod providers;
+mod replay;
 mod settings;
 mod storage;
 mod surroundings;
@@ -17,6 +18,7 @@ pub use catalog::{Catalog, catalog};
 pub use error::BundleError;
 pub use harness::{Harness, OpenedAgent};
 pub use hooks::{hooks_config, trust_hooks};
+pub use replay::replay_session;
 pub use settings::{
     AgentSettings, BackendSetting, BashSection, CompressionSetting, DurabilitySetting, FsPolicySection,
     HttpSettings, ModelSettings, PermissionSection, ProviderSettings, ProvidersSettings, SessionSettings,

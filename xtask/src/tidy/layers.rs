@@ -55,6 +55,7 @@ pub(super) const LAYERS: &[(&str, Kind)] = &[
     ("harness-session-export", Implementation),
     ("harness-session-jsonl", Implementation),
     ("harness-session-sqlite", Implementation),
+    ("harness-session-replay", Implementation),
     ("harness-tool-schema", Implementation),
     ("harness-tool-bash", Consumer),
     ("harness-tool-fs", Consumer),
