@@ -2,11 +2,11 @@
 use std::fs::{DirBuilder, File};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use harness_session::SessionId;
 use harness_session_persistence::{Durability, PersistenceError};
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use crate::error::{DatabaseError, io, sql};
 
@@ -95,7 +95,7 @@ impl Place {
         connection.busy_timeout(BUSY).map_err(&failed)?;
         // Before anything is changed: a newer database is left as it is.
         if self.version(&connection)? == 0 {
-            connection.pragma_update(None, "journal_mode", "wal").map_err(&failed)?;
+            self.write_ahead(&connection)?;
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&failed)?;
             // Another process may have been first.
@@ -108,6 +108,31 @@ impl Place {
         connection.pragma_update(None, "foreign_keys", true).map_err(&failed)?;
         self.synchronous(&connection, self.durability)?;
         Ok(connection)
+    }
+
+    /// Switches to the write-ahead log. `SQLite` does not apply its own patience to that, so it is done again while
+    /// another process does the same.
+    fn write_ahead(&self, connection: &Connection) -> Result<(), PersistenceError> {
+        let since = Instant::now();
+        loop {
+            let mode = connection
+                .pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0));
+            match mode {
+                Ok(mode) if mode.eq_ignore_ascii_case("wal") => return Ok(()),
+                Ok(mode) => {
+                    // A file system without shared memory: slower, and as safe.
+                    tracing::warn!(%mode, database = %self.file().display(), "no write-ahead log here");
+                    return Ok(());
+                }
+                Err(error)
+                    if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                        && since.elapsed() < BUSY =>
+                {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                Err(error) => return Err(sql("set up", &self.file())(error)),
+            }
+        }
     }
 
     /// What the next commits wait for.

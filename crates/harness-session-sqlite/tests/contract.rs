@@ -227,3 +227,38 @@ async fn a_barrier_without_events_is_a_commit_after_weaker_ones() {
     writer.append(&[], Durability::Sync).await.unwrap();
     assert_eq!(wal(), after, "it has it already");
 }
+
+/// Stores one session in a fresh place as soon as it is told to.
+#[tokio::test]
+#[ignore = "run by other tests as a process of its own"]
+async fn first_user_process() {
+    let task = std::env::var(TASK).unwrap();
+    let (root, id) = task.rsplit_once('\n').unwrap();
+    let header = SessionHeader { id: id.parse().unwrap(), ..SessionHeader::new(0, None) };
+    let events = drive(&header, |session| Script::turn(session, "hi", "Yes.")).await;
+    println!("ready");
+    std::io::stdin().read_to_end(&mut vec![]).unwrap();
+    let mut writer = backend(Path::new(root)).create(header).await.unwrap();
+    writer.append(&events, Durability::Sync).await.unwrap();
+    println!("stored");
+}
+
+/// Several processes make the database at once: all of them succeed.
+#[tokio::test]
+async fn the_first_users_of_a_place_do_not_disturb_each_other() {
+    for _ in 0..20 {
+        let folder = Folder::new();
+        let mut copies: Vec<Copy> =
+            (0..3).map(|_| Copy::run("first_user_process", &folder.root(), SessionId::generate())).collect();
+        for copy in &mut copies {
+            copy.hear("ready");
+        }
+        for copy in &mut copies {
+            drop(copy.child.stdin.take());
+        }
+        for copy in &mut copies {
+            copy.hear("stored");
+        }
+        assert_eq!(backend(&folder.root()).list().await.unwrap().sessions.len(), 3);
+    }
+}
