@@ -6,7 +6,8 @@ use std::time::Duration;
 use harness_config::Environment;
 use harness_http::HttpConfig;
 use harness_llm_chat_completions::{Compat, ReasoningReplay};
-use harness_llm_openai::OpenAiConfig;
+use harness_llm_http::RouteConfig;
+use harness_llm_openai::{OpenAiRoute, WireFormat};
 use secrecy::SecretString;
 
 use crate::error::BundleError;
@@ -16,7 +17,7 @@ use crate::settings::{HttpSettings, ProviderSettings, ProvidersSettings};
 pub(crate) struct Providers(BTreeMap<String, Route>);
 
 struct Route {
-    config: OpenAiConfig,
+    config: OpenAiRoute,
     default_model: Option<String>,
 }
 
@@ -48,14 +49,11 @@ fn route(name: &str, set: ProviderSettings, http: &HttpConfig, environment: &Env
     let variable =
         set.api_key_env.unwrap_or_else(|| format!("{}_API_KEY", name.to_uppercase().replace('-', "_")));
     let key = set.api_key.or_else(|| environment.get(&variable).map(str::to_owned));
-    let mut config = OpenAiConfig {
-        name: name.to_owned(),
-        base_url: set.base_url.or_else(|| url.map(str::to_owned))?,
+    let base_url = set.base_url.or_else(|| url.map(str::to_owned))?;
+    let mut config = RouteConfig {
         api_key: key.map(SecretString::from),
-        api_key_env: variable,
-        compat: Compat { reasoning_replay: reasoning, ..Compat::default() },
         http: http.clone(),
-        ..OpenAiConfig::default()
+        ..RouteConfig::new(name, base_url, variable)
     };
     if let Some(seconds) = set.first_byte_timeout {
         config.first_byte_timeout = Duration::from_secs(seconds);
@@ -63,6 +61,8 @@ fn route(name: &str, set: ProviderSettings, http: &HttpConfig, environment: &Env
     if let Some(seconds) = set.idle_timeout {
         config.idle_timeout = Duration::from_secs(seconds);
     }
+    let format = WireFormat::ChatCompletions(Compat { reasoning_replay: reasoning, ..Compat::default() });
+    let config = OpenAiRoute { route: config, format };
     Some(Route { config, default_model: set.default_model.or_else(|| model.map(str::to_owned)) })
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn transport(settings: &HttpSettings) -> HttpConfig {
 
 impl Providers {
     /// The adapters' settings.
-    pub(crate) fn configs(&self) -> Vec<OpenAiConfig> {
+    pub(crate) fn configs(&self) -> Vec<OpenAiRoute> {
         self.0.values().map(|route| route.config.clone()).collect()
     }
     /// The model to ask for at a route: the named one, else the route's own.
@@ -93,10 +93,10 @@ impl Providers {
     }
     /// Variables that hold keys: no command may see them.
     pub(crate) fn key_variables(&self) -> Vec<String> {
-        self.0.values().map(|route| route.config.api_key_env.clone()).collect()
+        self.0.values().map(|route| route.config.route.api_key_env.clone()).collect()
     }
     /// The keys themselves: no variable of any name may carry one into a command.
     pub(crate) fn keys(&self) -> Vec<SecretString> {
-        self.0.values().filter_map(|route| route.config.api_key.clone()).collect()
+        self.0.values().filter_map(|route| route.config.route.api_key.clone()).collect()
     }
 }

@@ -8,7 +8,8 @@ use std::time::Instant;
 use bytes::Bytes;
 use futures_util::{FutureExt, StreamExt, stream};
 use harness_llm::{Block, CallConfig, LlmError, Message, Purpose, Request, ToolCallBlock, ToolResultBlock};
-use harness_llm_chat_completions::{BodyFault, Compat, Encoder, StreamDecoder, chunks};
+use harness_llm_chat_completions::{Compat, Encoder, StreamDecoder};
+use harness_llm_http::{BodyFault, chunks};
 use tokio_util::sync::CancellationToken;
 
 const EVENTS: u32 = 200_000;
@@ -36,7 +37,7 @@ fn main() -> Result<(), LlmError> {
 
     let wire = Bytes::from(format!("data: {event}\n\n").repeat(EVENTS as usize));
     let body = stream::iter([Ok::<_, BodyFault>(wire)]);
-    let decoder = StreamDecoder::new(Arc::new(request.clone()), &Compat::default());
+    let decoder = Box::new(StreamDecoder::new(Arc::new(request.clone()), &Compat::default()));
     let started = Instant::now();
     let count = chunks(body, decoder, CancellationToken::new()).count().now_or_never();
     println!("body to chunks: {} ns an event ({count:?} chunks)", (started.elapsed() / EVENTS).as_nanos());

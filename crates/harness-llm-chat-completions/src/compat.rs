@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct Compat {
     /// Name of the field that limits the answer. Unset: chosen by the endpoint's host, see
-    /// [`Endpoint::max_tokens_field`](crate::Endpoint::max_tokens_field).
+    /// [`MaxTokensField::for_host`].
     pub max_tokens_field: Option<MaxTokensField>,
     /// Which reasoning goes back to the model with the history.
     pub reasoning_replay: ReasoningReplay,
@@ -46,6 +46,17 @@ pub enum MaxTokensField {
     MaxCompletionTokens,
 }
 
+impl MaxTokensField {
+    /// The name where the settings leave it open: OpenAI's own hosts demand `max_completion_tokens`, which many other
+    /// servers do not know.
+    pub fn for_host(host: &str) -> Self {
+        let is_openai = ["openai.com", "openai.azure.com"].iter().any(|domain| {
+            host == *domain || host.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'))
+        });
+        if is_openai { Self::MaxCompletionTokens } else { Self::MaxTokens }
+    }
+}
+
 /// Which reasoning is sent back as `reasoning_content`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -70,4 +81,21 @@ pub enum EmptyContent {
     EmptyString,
     /// `"content": null` beside tool calls, for servers that refuse an empty text there.
     Null,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_field_follows_the_host() {
+        for (host, field) in [
+            ("api.openai.com", MaxTokensField::MaxCompletionTokens),
+            ("mine.openai.azure.com", MaxTokensField::MaxCompletionTokens),
+            ("notopenai.com", MaxTokensField::MaxTokens),
+            ("127.0.0.1", MaxTokensField::MaxTokens),
+        ] {
+            assert_eq!(MaxTokensField::for_host(host), field, "{host}");
+        }
+    }
 }

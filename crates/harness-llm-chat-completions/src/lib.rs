@@ -2,16 +2,14 @@
 
 mod compat;
 #[cfg(feature = "conformance")]
-pub mod conformance;
+mod conformance;
 mod decode;
 mod encode;
-mod endpoint;
-mod failure;
-mod stream;
+mod protocol;
 
 pub use compat::{Compat, EmptyContent, MaxTokensField, ReasoningReplay};
-pub use decode::{Ending, StreamDecoder};
+#[cfg(feature = "conformance")]
+pub use conformance::chat_completions;
+pub use decode::StreamDecoder;
 pub use encode::Encoder;
-pub use endpoint::Endpoint;
-pub use failure::{CallSite, ErrorResponse, Redactor, http_failure, not_a_stream, request_id};
-pub use stream::{BodyFault, chunks};
+pub use protocol::{ChatCompletions, bearer, option_fields};

@@ -2,7 +2,8 @@
 mod support;
 
 use harness_llm::{Block, Message, ToolCallBlock};
-use harness_llm_chat_completions::{Compat, Ending, Redactor, StreamDecoder};
+use harness_llm_chat_completions::{Compat, StreamDecoder};
+use harness_llm_http::{Ending, Redactor, StreamSite};
 use secrecy::SecretString;
 use support::{call, check, decode, decode_with, delta, finish, line, request};
 
@@ -380,8 +381,7 @@ fn bad_json_is_quoted_within_bounds_and_without_the_key() {
     let long = format!("{{\"choices\": {} sk-hush {}", "x".repeat(183), "y".repeat(5_000));
     let redactor = Redactor::new(SecretString::from("sk-hush"));
     let mut decoder = StreamDecoder::new(request(Vec::new()).into(), &Compat::default())
-        .redacting(redactor)
-        .with_request_id(Some("r-7".into()));
+        .at(StreamSite { redactor, request_id: Some("r-7".into()) });
     let mut chunks = Vec::new();
     decoder.push(&long, &mut chunks);
     check(&chunks);

@@ -9,13 +9,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::{FutureExt, StreamExt, stream};
 use harness_llm::{AdapterStream, Chunk, Failure, FailureCode};
-use harness_llm_chat_completions::{BodyFault, Compat, StreamDecoder, chunks};
+use harness_llm_chat_completions::{Compat, StreamDecoder};
+use harness_llm_http::{BodyFault, chunks};
 use proptest::prelude::*;
 use support::{call, check, delta, finish, line, request};
 use tokio_util::sync::CancellationToken;
 
-fn decoder() -> StreamDecoder {
-    StreamDecoder::new(Arc::new(request(Vec::new())), &Compat::default())
+fn decoder() -> Box<StreamDecoder> {
+    Box::new(StreamDecoder::new(Arc::new(request(Vec::new())), &Compat::default()))
 }
 
 fn stream_of(pieces: Vec<Result<Bytes, BodyFault>>) -> AdapterStream {

@@ -3,9 +3,56 @@ use std::sync::Arc;
 
 use harness_kernel::{Ctx, Plugin, PluginError};
 use harness_llm::Llm;
+use harness_llm_chat_completions::{ChatCompletions, Compat, MaxTokensField};
+use harness_llm_http::{Endpoint, HttpAdapter, Protocol, RouteConfig};
 
-use crate::adapter::OpenAi;
-use crate::config::OpenAiConfig;
+/// Which of OpenAI's two wire formats a route speaks.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum WireFormat {
+    /// Chat completions, which most compatible servers speak, with what this one does differently.
+    ChatCompletions(Compat),
+}
+
+/// One provider route.
+#[derive(Debug, Clone)]
+pub struct OpenAiRoute {
+    /// Address, key, deadlines.
+    pub route: RouteConfig,
+    /// What is spoken there.
+    pub format: WireFormat,
+}
+
+impl OpenAiRoute {
+    /// A route that speaks chat completions in the common form.
+    pub fn new(route: RouteConfig) -> Self {
+        Self { route, format: WireFormat::ChatCompletions(Compat::default()) }
+    }
+}
+
+impl Default for OpenAiRoute {
+    /// OpenAI's own service, without a key.
+    fn default() -> Self {
+        Self::new(RouteConfig::new("openai", "https://api.openai.com/v1", "OPENAI_API_KEY"))
+    }
+}
+
+/// The adapter of a route. Nothing is looked up or opened; what is wrong with the settings shows at each call.
+pub fn adapter(route: OpenAiRoute) -> HttpAdapter {
+    let OpenAiRoute { route, format } = route;
+    let protocol: Arc<dyn Protocol> = match format {
+        WireFormat::ChatCompletions(mut compat) => {
+            let protocol_default = ChatCompletions::new(compat.clone());
+            if let (None, Ok(endpoint)) =
+                (compat.max_tokens_field, Endpoint::parse(&route.base_url, protocol_default.operation()))
+            {
+                compat.max_tokens_field = Some(MaxTokensField::for_host(endpoint.host()));
+            }
+            Arc::new(ChatCompletions::new(compat))
+        }
+    };
+    HttpAdapter::new(route, protocol)
+}
 
 /// Registers one route for each configured provider.
 ///
@@ -14,7 +61,7 @@ use crate::config::OpenAiConfig;
 #[derive(Debug, Clone, Default)]
 pub struct LlmOpenAi {
     /// The routes.
-    pub providers: Vec<OpenAiConfig>,
+    pub providers: Vec<OpenAiRoute>,
 }
 
 impl Plugin for LlmOpenAi {
@@ -25,8 +72,8 @@ impl Plugin for LlmOpenAi {
     }
 
     async fn apply(&self, ctx: Ctx, llm: Self::Deps) -> Result<(), PluginError> {
-        for config in &self.providers {
-            llm.register(&ctx, config.name.clone(), Arc::new(OpenAi::new(config.clone())))?;
+        for route in &self.providers {
+            llm.register(&ctx, route.route.name.clone(), Arc::new(adapter(route.clone())))?;
         }
         Ok(())
     }

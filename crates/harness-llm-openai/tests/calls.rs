@@ -9,10 +9,11 @@ use futures_util::StreamExt;
 use harness_kernel::App;
 use harness_llm::{
     Assembled, Assembler, CallConfig, CheckedStream, Failure, FinishReason, Llm, LlmAdapter, LlmError,
-    LlmPlugin, Message, Purpose, Request,
+    LlmPlugin, Message, ModelInfo, Purpose, Request,
 };
+use harness_llm_http::{HttpAdapter, RouteConfig};
 use harness_llm_mock::{MockServer, Options, Reply, Script, txt};
-use harness_llm_openai::{LlmOpenAi, ModelEntry, OpenAi, OpenAiConfig};
+use harness_llm_openai::{LlmOpenAi, OpenAiRoute, adapter as open_ai};
 use serde_json::json;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
@@ -23,15 +24,19 @@ async fn serve(replies: impl IntoIterator<Item = Reply>) -> MockServer {
     MockServer::start(Script::new(replies), Options::default()).await.unwrap()
 }
 
-fn settings(base_url: impl Into<String>) -> OpenAiConfig {
-    OpenAiConfig { base_url: base_url.into(), ..OpenAiConfig::default() }
+fn settings(base_url: impl Into<String>) -> RouteConfig {
+    RouteConfig::new("openai", base_url, "OPENAI_API_KEY")
+}
+
+fn openai(settings: RouteConfig) -> HttpAdapter {
+    open_ai(OpenAiRoute::new(settings))
 }
 
 fn call_config() -> CallConfig {
     CallConfig { provider: "openai".into(), model: "m1".into(), ..CallConfig::default() }
 }
 
-async fn ask(adapter: &OpenAi, config: CallConfig) -> Assembled {
+async fn ask(adapter: &HttpAdapter, config: CallConfig) -> Assembled {
     let prepared = adapter.prepare(&config).unwrap();
     let messages = vec![Arc::new(Message::user("go"))];
     let request =
@@ -48,19 +53,19 @@ async fn ask(adapter: &OpenAi, config: CallConfig) -> Assembled {
     assembler.finish()
 }
 
-async fn fail(settings: OpenAiConfig) -> Failure {
-    let assembled = ask(&OpenAi::new(settings), call_config()).await;
+async fn fail(settings: RouteConfig) -> Failure {
+    let assembled = ask(&openai(settings), call_config()).await;
     assembled.finish.reason.failure().unwrap_or_else(|| panic!("{assembled:?}")).clone()
 }
 
-fn refused(settings: OpenAiConfig, config: &CallConfig) -> LlmError {
-    OpenAi::new(settings).prepare(config).err().unwrap()
+fn refused(settings: RouteConfig, config: &CallConfig) -> LlmError {
+    openai(settings).prepare(config).err().unwrap()
 }
 
 #[tokio::test]
 async fn a_request_carries_key_headers_and_body() {
     let server = serve([txt("hello")]).await;
-    let adapter = OpenAi::new(OpenAiConfig {
+    let adapter = openai(RouteConfig {
         api_key: Some(format!(" {KEY}\n").into()),
         headers: BTreeMap::from([("x-team".into(), "blue".into())]),
         extra_body: json!({"thinking": {"type": "disabled"}}).as_object().unwrap().clone(),
@@ -96,7 +101,7 @@ async fn a_loopback_server_needs_no_key_and_any_base_url_form_reaches_it() {
     for base in
         [bare.clone(), format!("{bare}/"), format!("{bare}/v1"), format!("{bare}/v1/chat/completions")]
     {
-        let answer = ask(&OpenAi::new(settings(&base)), call_config()).await;
+        let answer = ask(&openai(settings(&base)), call_config()).await;
         assert_eq!(answer.finish.reason, FinishReason::Stop, "{base}");
     }
     assert!(server.requests().iter().all(|request| request.raw_header("authorization").is_none()));
@@ -116,7 +121,7 @@ async fn one_connection_serves_several_calls() {
             tokio::spawn(async move { tokio::io::copy_bidirectional(&mut near, &mut far).await });
         }
     });
-    let adapter = OpenAi::new(settings(format!("http://{address}")));
+    let adapter = openai(settings(format!("http://{address}")));
     for _ in 0..3 {
         assert_eq!(ask(&adapter, call_config()).await.finish.reason, FinishReason::Stop);
     }
@@ -128,12 +133,12 @@ async fn one_connection_serves_several_calls() {
 fn a_missing_key_is_named_before_anything_is_sent() {
     for api_key in [None, Some("".into()), Some("  \n".into())] {
         let settings =
-            OpenAiConfig { api_key, api_key_env: "ACME_KEY".into(), ..settings("https://api.acme.test/v1") };
+            RouteConfig { api_key, api_key_env: "ACME_KEY".into(), ..settings("https://api.acme.test/v1") };
         let error = refused(settings, &call_config());
         assert_eq!(error.code(), "MISSING_CREDENTIAL");
         assert!(error.0.message.contains("ACME_KEY"), "{error}");
     }
-    let broken = OpenAiConfig { api_key: Some("sk-a\nsk-b".into()), ..settings("https://api.acme.test/v1") };
+    let broken = RouteConfig { api_key: Some("sk-a\nsk-b".into()), ..settings("https://api.acme.test/v1") };
     let error = refused(broken, &call_config());
     assert_eq!(error.code(), "MISSING_CREDENTIAL");
     assert!(!error.0.message.contains("sk-a"), "{error}");
@@ -142,7 +147,7 @@ fn a_missing_key_is_named_before_anything_is_sent() {
 #[test]
 fn unusable_settings_are_named_before_anything_is_sent() {
     let loopback = || settings("http://127.0.0.1:1");
-    let headers = |name: &str, value: &str| OpenAiConfig {
+    let headers = |name: &str, value: &str| RouteConfig {
         headers: BTreeMap::from([(name.to_owned(), value.to_owned())]),
         ..loopback()
     };
@@ -152,7 +157,7 @@ fn unusable_settings_are_named_before_anything_is_sent() {
         (headers("Authorization", "Bearer x"), "INVALID_REQUEST", "api_key"),
         (headers("x y", "z"), "INVALID_REQUEST", "x y"),
         (headers("x-a", "b\nc"), "INVALID_REQUEST", "x-a"),
-        (OpenAiConfig { extra_body, ..loopback() }, "INVALID_REQUEST", "messages"),
+        (RouteConfig { extra_body, ..loopback() }, "INVALID_REQUEST", "messages"),
     ] {
         let error = refused(settings, &call_config());
         assert_eq!(error.code(), code, "{error}");
@@ -190,7 +195,7 @@ async fn error_responses_keep_status_wait_and_request_id() {
         Reply::error(429, "slow down").header("retry-after", "3"),
     ])
     .await;
-    let settings = OpenAiConfig { api_key: Some(KEY.into()), ..settings(server.base_url()) };
+    let settings = RouteConfig { api_key: Some(KEY.into()), ..settings(server.base_url()) };
     let unauthorized = fail(settings.clone()).await;
     assert_eq!((unauthorized.code.as_str(), unauthorized.status), ("AUTH", Some(401)));
     assert_eq!(unauthorized.request_id.as_deref(), Some("r-1"));
@@ -228,7 +233,7 @@ async fn a_failure_in_mid_stream_names_the_request() {
 #[tokio::test]
 async fn cancelling_closes_the_connection() {
     let server = serve([Reply::new().pieces(["Let me "]).step(harness_llm_mock::Step::Stall)]).await;
-    let prepared = OpenAi::new(settings(server.base_url())).prepare(&call_config()).unwrap();
+    let prepared = openai(settings(server.base_url())).prepare(&call_config()).unwrap();
     let request = Request {
         config: call_config(),
         system: None,
@@ -250,13 +255,13 @@ async fn cancelling_closes_the_connection() {
 #[tokio::test]
 async fn the_plugin_registers_a_route_for_each_provider() {
     let server = serve([txt("hello")]).await;
-    let local = OpenAiConfig {
+    let local = RouteConfig {
         name: "local".into(),
-        models: vec![ModelEntry { model: "m1".into(), context_window: Some(8192), max_output: None }],
+        models: vec![ModelInfo { model: "m1".into(), context_window: Some(8192), max_output: None }],
         ..settings(server.base_url())
     };
-    let broken = OpenAiConfig { name: "broken".into(), ..settings("not a url") };
-    let providers = vec![local, broken];
+    let broken = RouteConfig { name: "broken".into(), ..settings("not a url") };
+    let providers = vec![OpenAiRoute::new(local), OpenAiRoute::new(broken)];
     let app = App::default().with(LlmPlugin).with(LlmOpenAi { providers }).start().await.unwrap();
     let llm = app.ctx().service::<Llm>().unwrap();
     let names: Vec<_> = llm.routes().into_iter().map(|(name, models)| (name, models.len())).collect();
@@ -266,17 +271,17 @@ async fn the_plugin_registers_a_route_for_each_provider() {
     assert_eq!(llm.prepare(&config("broken")).err().unwrap().code(), "INVALID_ENDPOINT");
     app.shutdown().await.unwrap();
 
-    let twice = vec![OpenAiConfig::default(), OpenAiConfig::default()];
+    let twice = vec![OpenAiRoute::default(), OpenAiRoute::default()];
     let start = App::default().with(LlmPlugin).with(LlmOpenAi { providers: twice }).start().await;
     assert!(start.is_err(), "two routes of one name");
 }
 
 async fn extended(
-    settings: OpenAiConfig,
+    settings: RouteConfig,
     extend: impl FnOnce(&mut harness_llm::RequestExtras) -> Result<(), harness_llm::OptionRefused>,
 ) -> Result<(), LlmError> {
     let config = call_config();
-    let prepared = OpenAi::new(settings).prepare(&config)?;
+    let prepared = openai(settings).prepare(&config)?;
     let messages = vec![Arc::new(Message::user("go"))];
     let request =
         Request { config, system: None, tools: [].into(), messages, session: None, purpose: Purpose::Step };

@@ -64,6 +64,7 @@ pub(super) const LAYERS: &[(&str, Kind)] = &[
     ("harness-hooks", Primitive),
     ("harness-http", Primitive),
     ("harness-llm-chat-completions", Primitive),
+    ("harness-llm-http", Primitive),
     ("harness-llm-mock", Primitive),
     ("harness-process", Primitive),
     ("harness-sse", Primitive),
@@ -75,11 +76,9 @@ pub(super) const LAYERS: &[(&str, Kind)] = &[
 ];
 
 /// Edges that the rules would refuse, each with its reason.
-pub(super) const EXCEPTIONS: &[(&str, &str, &str)] = &[(
-    "harness-llm-chat-completions",
-    "harness-llm",
-    "a wire format is a translation of the model vocabulary",
-)];
+pub(super) const EXCEPTIONS: &[(&str, &str, &str)] =
+    &[("harness-llm-chat-completions", "harness-llm", WIRE), ("harness-llm-http", "harness-llm", WIRE)];
+const WIRE: &str = "a wire format is a translation of the model vocabulary";
 
 /// The kind of a package; `None` when the table does not list it.
 pub(super) fn kind_of(package: &str) -> Option<Kind> {

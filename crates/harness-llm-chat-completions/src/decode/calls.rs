@@ -1,6 +1,6 @@
 //! Tool calls put together from fragments.
 use harness_llm::{BlockKind, Chunk, Request};
-use uuid::Uuid;
+use harness_llm_http::unused_call_id;
 
 use super::scanner::ObjectScanner;
 use super::wire::CallDelta;
@@ -88,15 +88,8 @@ impl Calls {
     }
 
     fn open_next(&mut self, request: &Request, next_block: &mut u32, out: &mut Vec<Chunk>) {
-        let wire_id = &self.calls[self.opened].wire_id;
-        let is_taken = wire_id.is_empty()
-            || self.calls[..self.opened].iter().any(|call| call.id == *wire_id)
-            || request
-                .messages
-                .iter()
-                .flat_map(|message| message.tool_calls())
-                .any(|call| call.id == *wire_id);
-        let id = if is_taken { mint() } else { wire_id.clone() };
+        let earlier = self.calls[..self.opened].iter().map(|call| &*call.id);
+        let id = unused_call_id(&self.calls[self.opened].wire_id, request, earlier);
         let call = &mut self.calls[self.opened];
         self.opened += 1;
         call.id.clone_from(&id);
@@ -146,9 +139,4 @@ impl Call {
         }
         !name.is_empty() && !self.name.is_empty() && (is_done || name != self.name)
     }
-}
-
-/// An id that no other call has, in this session or another.
-fn mint() -> String {
-    format!("call_{}", Uuid::now_v7().simple())
 }

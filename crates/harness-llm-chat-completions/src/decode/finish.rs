@@ -1,7 +1,7 @@
 //! What a finish reason means for what was streamed.
 use harness_llm::{Failure, FailureCode, FinishReason};
 
-use crate::failure::bounded;
+use harness_llm_http::bounded;
 
 /// The finish reason of an answer that hit the output limit.
 pub(super) const LENGTH: &str = "length";

@@ -1,26 +1,21 @@
 //! Wire events to chunks.
 mod calls;
-mod ending;
 mod finish;
 mod scanner;
-mod surrogate;
 mod usage;
 mod wire;
 
 use std::sync::Arc;
 
-use harness_llm::{BlockKind, Chunk, Failure, FailureCode, Finish, FinishReason, Request, Usage};
+use harness_llm::{BlockKind, Chunk, Failure, Finish, FinishReason, Request, Usage};
+use harness_llm_http::{Decoder, Ending, ProviderError, StreamSite, without_lone_surrogates};
 
 use self::calls::Calls;
-pub use self::ending::Ending;
 use self::wire::{Choice, Event};
 use crate::compat::Compat;
-use crate::failure::{ProviderError, Redactor, bounded};
 
 /// The sentinel that ends a stream.
 const DONE: &str = "[DONE]";
-/// Most characters of an event that cannot be read that are quoted.
-const QUOTE: usize = 200;
 
 /// Decodes one response, event by event.
 ///
@@ -31,8 +26,7 @@ const QUOTE: usize = 200;
 #[derive(Debug)]
 pub struct StreamDecoder {
     request: Arc<Request>,
-    redactor: Redactor,
-    request_id: Option<String>,
+    site: StreamSite,
     done_optional: bool,
     next_block: u32,
     text: Option<u32>,
@@ -49,8 +43,7 @@ impl StreamDecoder {
     pub fn new(request: Arc<Request>, compat: &Compat) -> Self {
         Self {
             request,
-            redactor: Redactor::default(),
-            request_id: None,
+            site: StreamSite::default(),
             done_optional: compat.done_optional,
             next_block: 0,
             text: None,
@@ -63,17 +56,10 @@ impl StreamDecoder {
         }
     }
 
-    /// Keeps a secret out of every failure that quotes the server.
+    /// Makes every failure say where it comes from, without the key.
     #[must_use]
-    pub fn redacting(mut self, redactor: Redactor) -> Self {
-        self.redactor = redactor;
-        self
-    }
-
-    /// Puts the server's name for the request into every failure.
-    #[must_use]
-    pub fn with_request_id(mut self, request_id: Option<String>) -> Self {
-        self.request_id = request_id;
+    pub fn at(mut self, site: StreamSite) -> Self {
+        self.site = site;
         self
     }
 
@@ -99,7 +85,7 @@ impl StreamDecoder {
             Ok(event) => return self.event(data, &event, out),
             Err(fault) => fault,
         };
-        let Some(repaired) = surrogate::without_lone_surrogates(data) else {
+        let Some(repaired) = without_lone_surrogates(data) else {
             return self.unreadable(data, &fault, out);
         };
         match serde_json::from_str(&repaired) {
@@ -133,7 +119,7 @@ impl StreamDecoder {
                 self.complete(out);
             }
             Ending::Clean | Ending::Truncated { .. } | Ending::Broken { .. } => {
-                let failure = ending::failure(&ending, self.events, self.finish_reason.as_deref());
+                let failure = ending.failure(self.events, self.finish_reason.as_deref(), DONE);
                 self.fail(failure, out);
             }
             Ending::Failed(failure) => self.fail(failure, out),
@@ -192,7 +178,7 @@ impl StreamDecoder {
     /// The server says that the response is whole.
     fn complete(&mut self, out: &mut Vec<Chunk>) {
         let Some(word) = self.finish_reason.take() else {
-            return self.fail(ending::without_reason(self.events), out);
+            return self.fail(Ending::without_reason(self.events, DONE), out);
         };
         if word == finish::LENGTH {
             self.calls.open_cut_off(&self.request, &mut self.next_block, out);
@@ -216,27 +202,36 @@ impl StreamDecoder {
     }
 
     fn unreadable(&mut self, data: &str, fault: &serde_json::Error, out: &mut Vec<Chunk>) {
-        // The key first: a cut could leave a part of it behind.
-        let quote = bounded(&self.redactor.redact(data), QUOTE);
-        let text = format!("the model server sent an event that cannot be read ({fault}): {quote}");
-        self.fail(Failure::new(FailureCode::MALFORMED_RESPONSE, text), out);
+        self.fail(self.site.unreadable(data, fault), out);
     }
 
-    fn fail(&mut self, mut failure: Failure, out: &mut Vec<Chunk>) {
-        failure.message = self.redactor.redact(&failure.message).into_owned();
-        failure.request_id = failure.request_id.or_else(|| self.request_id.take());
-        let reason = if failure.code == FailureCode::ABORTED {
-            FinishReason::Aborted { failure }
-        } else {
-            FinishReason::Error { failure }
-        };
-        self.finish(reason, out);
+    fn fail(&mut self, failure: Failure, out: &mut Vec<Chunk>) {
+        self.is_over = true;
+        out.extend(self.usage.take().map(Chunk::Usage));
+        out.push(self.site.finish(failure));
     }
 
     fn finish(&mut self, reason: FinishReason, out: &mut Vec<Chunk>) {
         self.is_over = true;
         out.extend(self.usage.take().map(Chunk::Usage));
         out.push(Chunk::Finish(Finish::from(reason)));
+    }
+}
+
+impl Decoder for StreamDecoder {
+    fn push(&mut self, name: &str, data: &str, out: &mut Vec<Chunk>) {
+        if name == "error" {
+            return self.push_error(data, out);
+        }
+        Self::push(self, data, out);
+    }
+
+    fn end(&mut self, ending: Ending<'_>, out: &mut Vec<Chunk>) {
+        Self::end(self, ending, out);
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over
     }
 }
 

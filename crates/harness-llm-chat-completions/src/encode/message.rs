@@ -2,6 +2,7 @@
 use std::borrow::Cow;
 
 use harness_llm::{Block, Message, Role, ToolCallBlock, ToolResultBlock};
+use harness_llm_http::{plain_text, reasoning_text};
 use serde::Serialize;
 
 use crate::compat::{Compat, EmptyContent, ReasoningReplay};
@@ -56,7 +57,7 @@ pub(super) fn write(message: &Message, compat: &Compat, out: &mut Vec<u8>) -> se
         Ok(())
     };
     match message.role {
-        Role::System => put(&WireMessage::System { content: text(&message.content) }),
+        Role::System => put(&WireMessage::System { content: plain_text(&message.content) }),
         Role::Assistant => put(&assistant(message, compat)),
         Role::User => {
             // Results first: they must follow the calls that they answer without anything between.
@@ -66,7 +67,7 @@ pub(super) fn write(message: &Message, compat: &Compat, out: &mut Vec<u8>) -> se
                 }
             }
             if message.content.iter().any(|block| !matches!(block, Block::ToolResult(_))) {
-                put(&WireMessage::User { content: text(&message.content) })?;
+                put(&WireMessage::User { content: plain_text(&message.content) })?;
             }
             Ok(())
         }
@@ -74,14 +75,14 @@ pub(super) fn write(message: &Message, compat: &Compat, out: &mut Vec<u8>) -> se
 }
 
 fn tool(result: &ToolResultBlock) -> WireMessage<'_> {
-    let content = text(&result.content);
+    let content = plain_text(&result.content);
     let content = if content.is_empty() { EMPTY_RESULT.into() } else { content };
     WireMessage::Tool { tool_call_id: &result.call_id, content }
 }
 
 fn assistant<'a>(message: &'a Message, compat: &Compat) -> WireMessage<'a> {
     let tool_calls: Vec<_> = message.tool_calls().map(call).collect();
-    let content = text(&message.content);
+    let content = plain_text(&message.content);
     let as_null = compat.empty_content == EmptyContent::Null && !tool_calls.is_empty() && content.is_empty();
     let replays = match compat.reasoning_replay {
         ReasoningReplay::Never => false,
@@ -90,7 +91,7 @@ fn assistant<'a>(message: &'a Message, compat: &Compat) -> WireMessage<'a> {
     };
     WireMessage::Assistant {
         content: (!as_null).then_some(content),
-        reasoning_content: if replays { reasoning(&message.content) } else { "".into() },
+        reasoning_content: if replays { reasoning_text(&message.content) } else { "".into() },
         tool_calls,
     }
 }
@@ -98,47 +99,4 @@ fn assistant<'a>(message: &'a Message, compat: &Compat) -> WireMessage<'a> {
 fn call(call: &ToolCallBlock) -> WireCall<'_> {
     let function = WireFunction { name: &call.name, arguments: &call.arguments };
     WireCall { id: &call.id, r#type: "function", function }
-}
-
-/// The blocks that are text or have a text to stand for them, one below the other. Reasoning, calls and results
-/// have places of their own.
-fn text(blocks: &[Block]) -> Cow<'_, str> {
-    joined(blocks.iter().filter_map(shown), "\n")
-}
-
-fn reasoning(blocks: &[Block]) -> Cow<'_, str> {
-    joined(
-        blocks.iter().filter_map(|block| match block {
-            Block::Reasoning { text, .. } => Some(text.into()),
-            _ => None,
-        }),
-        "",
-    )
-}
-
-/// What a model is shown of a block. The format carries text only, so that a picture or a block of a type
-/// unknown to this build becomes a note, always the same for the same block.
-fn shown(block: &Block) -> Option<Cow<'_, str>> {
-    match block {
-        Block::Text { text } => Some(text.into()),
-        Block::Image(image) => Some(
-            format!("[image not shown: {}, {} bytes, {}]", image.media_type, image.bytes, image.content_id)
-                .into(),
-        ),
-        Block::Reasoning { .. } | Block::ToolCall(_) | Block::ToolResult(_) => None,
-        other => Some(match other.kind() {
-            harness_llm::BlockKind::Other { name } => format!("[{name} content not shown]").into(),
-            _ => "[content not shown]".into(),
-        }),
-    }
-}
-
-fn joined<'a>(mut pieces: impl Iterator<Item = Cow<'a, str>>, separator: &str) -> Cow<'a, str> {
-    let Some(mut text) = pieces.next() else { return Cow::Borrowed("") };
-    for piece in pieces {
-        let text = text.to_mut();
-        text.push_str(separator);
-        text.push_str(&piece);
-    }
-    text
 }

@@ -1,15 +1,14 @@
 //! Requests to bodies.
-mod fragments;
 mod message;
 
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 use harness_llm::{FailureCode, LlmError, Message, Request, ToolSpec};
+use harness_llm_http::{Fragments, append_fields};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use self::fragments::Fragments;
 use self::message::WireMessage;
 use crate::compat::{Compat, MaxTokensField};
 
@@ -168,13 +167,4 @@ fn write_tools(tools: &[ToolSpec], out: &mut Vec<u8>) -> serde_json::Result<()> 
     let tools: Vec<_> = tools.iter().map(|function| WireTool { r#type: "function", function }).collect();
     out.extend_from_slice(b",\"tools\":");
     serde_json::to_writer(out, &tools)
-}
-
-/// Appends the fields of an object that has at least one.
-fn append_fields(fields: &impl Serialize, body: &mut Vec<u8>) -> serde_json::Result<()> {
-    let brace = body.len();
-    serde_json::to_writer(&mut *body, fields)?;
-    body[brace] = b',';
-    body.pop();
-    Ok(())
 }

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use harness_llm::{BlockKind, CallConfig, Chunk, FinishReason, Message, ProtocolChecker, Purpose, Request};
-use harness_llm_chat_completions::{Compat, Ending, StreamDecoder};
+use harness_llm_chat_completions::{Compat, StreamDecoder};
+use harness_llm_http::Ending;
 
 pub(crate) fn request(messages: Vec<Message>) -> Request {
     Request {

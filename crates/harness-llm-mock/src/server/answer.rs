@@ -12,8 +12,15 @@ use crate::http::{Connection, ReadError, Request, whole};
 use crate::plan::Plan;
 use crate::unstreamed::unstreamed;
 
+/// Where model requests go, by wire format.
 const CHAT: [&str; 2] = ["/v1/chat/completions", "/chat/completions"];
+const MESSAGES: [&str; 2] = ["/v1/messages", "/messages"];
+const RESPONSES: [&str; 2] = ["/v1/responses", "/responses"];
 const MODELS: [&str; 2] = ["/v1/models", "/models"];
+
+fn is_model_path(path: &str) -> bool {
+    [CHAT, MESSAGES, RESPONSES].iter().any(|paths| paths.contains(&path))
+}
 
 pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     let mut connection = Connection::new(stream);
@@ -48,9 +55,9 @@ pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
 async fn answer(connection: &mut Connection, request: Request, shared: &Shared) -> std::io::Result<After> {
     let keep_alive = request.keeps_alive();
     let (status, body) = match (request.method.as_str(), request.path()) {
-        ("POST", path) if CHAT.contains(&path) => return reply(connection, request, shared).await,
+        ("POST", path) if is_model_path(path) => return reply(connection, request, shared).await,
         ("GET", path) if MODELS.contains(&path) => (200, model_list(&shared.model).to_string()),
-        (method, path) if CHAT.contains(&path) || MODELS.contains(&path) => {
+        (method, path) if is_model_path(path) || MODELS.contains(&path) => {
             let message = format!("method {method} is not served at {path}");
             (405, error("invalid_request_error", "method_not_allowed", &message).to_string())
         }

@@ -2,13 +2,9 @@
 use harness_llm::{FailureCode, LlmError};
 use url::{Host, Url};
 
-use crate::compat::MaxTokensField;
-
-const OPERATION: &str = "chat/completions";
-
 /// A usable endpoint.
 ///
-/// The rule for base URLs, with or without a slash at the end:
+/// The rule for base URLs, with or without a slash at the end, for an operation such as `chat/completions`:
 ///
 /// | base URL | what is called |
 /// |---|---|
@@ -18,15 +14,19 @@ const OPERATION: &str = "chat/completions";
 ///
 /// A query is kept, as some gateways want a version there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Endpoint(Url);
+pub struct Endpoint {
+    url: Url,
+    /// Length of the path before the operation, its slash included.
+    base: usize,
+}
 
 impl Endpoint {
-    /// Reads a base URL.
+    /// Reads a base URL; `operation` is called below it.
     ///
     /// # Errors
     /// [`FailureCode::INVALID_ENDPOINT`] if it is not an absolute `http` or `https` URL with a host, or holds a
     /// user name or password: a key has a setting of its own.
-    pub fn parse(base_url: &str) -> Result<Self, LlmError> {
+    pub fn parse(base_url: &str, operation: &str) -> Result<Self, LlmError> {
         let text = base_url.trim();
         let mut url =
             Url::parse(text).map_err(|error| invalid(&format!("`{text}` is not a URL: {error}")))?;
@@ -41,31 +41,38 @@ impl Endpoint {
         }
         let path = url.path().trim_end_matches('/');
         let path = match path {
-            "" => format!("/v1/{OPERATION}"),
-            path if path.ends_with(&format!("/{OPERATION}")) => path.to_owned(),
-            path => format!("{path}/{OPERATION}"),
+            "" => format!("/v1/{operation}"),
+            path if path.ends_with(&format!("/{operation}")) => path.to_owned(),
+            path => format!("{path}/{operation}"),
         };
         url.set_path(&path);
         url.set_fragment(None);
-        Ok(Self(url))
+        Ok(Self { base: url.path().len() - operation.len(), url })
+    }
+
+    /// Where the server lists its models.
+    pub fn models_url(&self) -> Url {
+        let mut url = self.url.clone();
+        url.set_path(&format!("{}models", &self.url.path()[..self.base]));
+        url
     }
 
     /// The URL to post to.
     pub fn url(&self) -> &Url {
-        &self.0
+        &self.url
     }
 
     /// The URL for messages: without its query, which may be a credential.
     pub fn shown(&self) -> String {
-        let mut url = self.0.clone();
+        let mut url = self.url.clone();
         url.set_query(None);
         url.into()
     }
 
     /// Host and port for messages.
     pub fn host_and_port(&self) -> String {
-        let host = self.0.host_str().unwrap_or_default();
-        match self.0.port_or_known_default() {
+        let host = self.url.host_str().unwrap_or_default();
+        match self.url.port_or_known_default() {
             Some(port) => format!("{host}:{port}"),
             None => host.to_owned(),
         }
@@ -73,7 +80,7 @@ impl Endpoint {
 
     /// Whether the server is on this machine, where no key is needed.
     pub fn is_loopback(&self) -> bool {
-        match self.0.host() {
+        match self.url.host() {
             Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
             Some(Host::Ipv4(address)) => address.is_loopback(),
             Some(Host::Ipv6(address)) => address.is_loopback(),
@@ -81,14 +88,9 @@ impl Endpoint {
         }
     }
 
-    /// The name of the limit field where the settings leave it open: OpenAI's own hosts demand
-    /// `max_completion_tokens`, which many other servers do not know.
-    pub fn max_tokens_field(&self) -> MaxTokensField {
-        let host = self.0.host_str().unwrap_or_default();
-        let is_openai = ["openai.com", "openai.azure.com"].iter().any(|domain| {
-            host == *domain || host.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'))
-        });
-        if is_openai { MaxTokensField::MaxCompletionTokens } else { MaxTokensField::MaxTokens }
+    /// The host, without its port.
+    pub fn host(&self) -> &str {
+        self.url.host_str().unwrap_or_default()
     }
 }
 
@@ -102,6 +104,10 @@ fn invalid(reason: &str) -> LlmError {
 mod tests {
     use super::*;
 
+    fn parse(base: &str) -> Result<Endpoint, LlmError> {
+        Endpoint::parse(base, "chat/completions")
+    }
+
     #[test]
     fn base_urls_are_joined_by_the_documented_rule() {
         for (base, called) in [
@@ -114,7 +120,10 @@ mod tests {
             ("https://h/v1/chat/completions/", "https://h/v1/chat/completions"),
             ("https://h/openai?api-version=1#x", "https://h/openai/chat/completions?api-version=1"),
         ] {
-            assert_eq!(Endpoint::parse(base).unwrap().url().as_str(), called, "{base}");
+            let endpoint = parse(base).unwrap();
+            assert_eq!(endpoint.url().as_str(), called, "{base}");
+            let models = endpoint.models_url();
+            assert_eq!(models.as_str(), called.replace("chat/completions", "models"), "{base}");
         }
     }
 
@@ -128,7 +137,7 @@ mod tests {
             ("http://", "not a URL"),
             ("http://me:hush@h/v1", "user name or password"),
         ] {
-            let error = Endpoint::parse(base).unwrap_err();
+            let error = parse(base).unwrap_err();
             assert_eq!(error.code(), "INVALID_ENDPOINT");
             assert!(error.0.message.contains(reason), "{base}: {error}");
             assert!(!error.0.message.contains("hush"));
@@ -144,7 +153,7 @@ mod tests {
             "http://127.9.9.9",
             "http://a.localhost",
         ] {
-            assert!(Endpoint::parse(base).unwrap().is_loopback(), "{base}");
+            assert!(parse(base).unwrap().is_loopback(), "{base}");
         }
         for base in [
             "http://10.0.0.1",
@@ -152,25 +161,13 @@ mod tests {
             "https://api.openai.com/v1",
             "http://127.0.0.1.example.com",
         ] {
-            assert!(!Endpoint::parse(base).unwrap().is_loopback(), "{base}");
-        }
-    }
-
-    #[test]
-    fn the_limit_field_follows_the_host() {
-        for (base, field) in [
-            ("https://api.openai.com/v1", MaxTokensField::MaxCompletionTokens),
-            ("https://mine.openai.azure.com/openai", MaxTokensField::MaxCompletionTokens),
-            ("https://notopenai.com/v1", MaxTokensField::MaxTokens),
-            ("http://127.0.0.1:1", MaxTokensField::MaxTokens),
-        ] {
-            assert_eq!(Endpoint::parse(base).unwrap().max_tokens_field(), field, "{base}");
+            assert!(!parse(base).unwrap().is_loopback(), "{base}");
         }
     }
 
     #[test]
     fn messages_do_not_show_the_query() {
-        let endpoint = Endpoint::parse("http://h/v1?key=hush").unwrap();
+        let endpoint = parse("http://h/v1?key=hush").unwrap();
         assert_eq!(endpoint.shown(), "http://h/v1/chat/completions");
         assert_eq!(endpoint.host_and_port(), "h:80");
     }

@@ -3,58 +3,60 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use harness_http::StreamTimeouts;
 use harness_llm::{CallConfig, FailureCode, LlmAdapter, LlmError, ModelInfo, PreparedCall};
-use harness_llm_chat_completions::{Encoder, Endpoint, Redactor};
 use reqwest::Client;
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::call::Call;
-use crate::config::OpenAiConfig;
+use crate::config::RouteConfig;
+use crate::endpoint::Endpoint;
+use crate::failure::Redactor;
+use crate::protocol::Protocol;
 
 /// Header names by which a key could be sent, which have a setting of their own.
 const CREDENTIAL_HEADERS: [&str; 4] = ["authorization", "proxy-authorization", "api-key", "x-api-key"];
-/// Body fields that the adapter writes.
-const OWN_FIELDS: [&str; 5] = ["model", "messages", "tools", "stream", "stream_options"];
 
-/// One provider route.
-pub struct OpenAi(Arc<Route>);
+/// One provider route: a wire format at an address.
+pub struct HttpAdapter(Arc<Route>);
 
 /// What the calls of a route share.
 pub(crate) struct Route {
-    pub(crate) config: OpenAiConfig,
-    pub(crate) encoder: Encoder,
+    pub(crate) config: RouteConfig,
+    pub(crate) protocol: Arc<dyn Protocol>,
     pub(crate) redactor: Redactor,
     pub(crate) timeouts: StreamTimeouts,
-    endpoint: Result<Endpoint, LlmError>,
+    pub(crate) endpoint: Result<Endpoint, LlmError>,
     key: Option<SecretString>,
     /// Made for the first request, then reused: it holds the open connections.
     client: Mutex<Option<Client>>,
 }
 
-impl OpenAi {
+impl HttpAdapter {
     /// An adapter. Nothing is looked up or opened; what is wrong with the settings shows at each call.
-    pub fn new(config: OpenAiConfig) -> Self {
-        let endpoint = Endpoint::parse(&config.base_url);
-        let mut compat = config.compat.clone();
-        if let (None, Ok(endpoint)) = (compat.max_tokens_field, &endpoint) {
-            compat.max_tokens_field = Some(endpoint.max_tokens_field());
-        }
+    pub fn new(config: RouteConfig, protocol: Arc<dyn Protocol>) -> Self {
+        let endpoint = Endpoint::parse(&config.base_url, protocol.operation());
         // A key read from a file or a variable often has a line end.
         let key = config.api_key.as_ref().map(|key| key.expose_secret().trim());
         let key = key.filter(|key| !key.is_empty()).map(SecretString::from);
         Self(Arc::new(Route {
-            encoder: Encoder::new(compat),
             redactor: key.clone().map(Redactor::new).unwrap_or_default(),
             timeouts: StreamTimeouts { first_byte: config.first_byte_timeout, idle: config.idle_timeout },
             endpoint,
             key,
             client: Mutex::default(),
+            protocol,
             config,
         }))
     }
 }
 
-impl LlmAdapter for OpenAi {
+impl HttpAdapter {
+    pub(crate) fn route(&self) -> &Route {
+        &self.0
+    }
+}
+
+impl LlmAdapter for HttpAdapter {
     fn prepare(&self, config: &CallConfig) -> Result<Arc<dyn PreparedCall>, LlmError> {
         let route = &self.0;
         let endpoint = route.endpoint.clone()?;
@@ -67,12 +69,12 @@ impl LlmAdapter for OpenAi {
             endpoint,
             headers,
             config: config.clone(),
-            model: known.map_or_else(unknown, ModelInfo::from),
+            model: known.cloned().unwrap_or_else(unknown),
         }))
     }
 
     fn models(&self) -> Vec<ModelInfo> {
-        self.0.config.models.iter().map(ModelInfo::from).collect()
+        self.0.config.models.clone()
     }
 }
 
@@ -89,7 +91,7 @@ impl Route {
         Ok(slot.insert(client).clone())
     }
 
-    fn headers(&self, endpoint: &Endpoint) -> Result<HeaderMap, LlmError> {
+    pub(crate) fn headers(&self, endpoint: &Endpoint) -> Result<HeaderMap, LlmError> {
         let mut headers = HeaderMap::new();
         for (name, value) in &self.config.headers {
             if CREDENTIAL_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
@@ -105,13 +107,16 @@ impl Route {
         }
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        for (name, value) in self.protocol.headers() {
+            headers.insert(*name, HeaderValue::from_static(value));
+        }
         if let Some(key) = &self.key {
-            let text = SecretString::from(format!("Bearer {}", key.expose_secret()));
+            let (header, text) = self.protocol.credential(key);
             let mut value = HeaderValue::try_from(text.expose_secret()).map_err(|_| {
                 self.no_key("has characters that no key has, such as a line end in its middle")
             })?;
             value.set_sensitive(true);
-            headers.insert(AUTHORIZATION, value);
+            headers.insert(header, value);
         } else if !endpoint.is_loopback() {
             return Err(self.no_key("is not set"));
         }
@@ -137,7 +142,9 @@ impl Route {
         if config.temperature.is_some_and(|temperature| !temperature.is_finite()) {
             return Err(invalid("the temperature is not a finite number".to_owned()));
         }
-        match self.config.extra_body.keys().find(|field| OWN_FIELDS.contains(&field.as_str())) {
+        self.protocol.check(config)?;
+        let own_fields = self.protocol.own_fields();
+        match self.config.extra_body.keys().find(|field| own_fields.contains(&field.as_str())) {
             Some(field) => {
                 let text = format!("`extra_body` of provider `{}` sets `{field}`", self.config.name);
                 Err(invalid(text + ", which the adapter writes itself; remove it"))

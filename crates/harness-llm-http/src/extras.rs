@@ -1,36 +1,30 @@
 //! What listeners add to a request, in the words of this protocol.
 use std::borrow::Cow;
 
-use harness_llm::{CacheRetention, FailureCode, LlmError, RequestExtras};
+use harness_llm::{FailureCode, LlmError, Request, RequestExtras};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value};
+
+use crate::protocol::Protocol;
 
 /// The fields that follow those that the adapter writes: the configured ones, with the additions in their place.
 ///
 /// # Errors
 /// For an addition that the adapter writes itself.
 pub(crate) fn body<'a>(
+    protocol: &dyn Protocol,
     configured: &'a Map<String, Value>,
-    own: &Map<String, Value>,
+    request: &Request,
     extras: &RequestExtras,
 ) -> Result<Cow<'a, Map<String, Value>>, LlmError> {
     if extras.is_empty() {
         return Ok(Cow::Borrowed(configured));
     }
-    let mut added = Map::new();
-    if !extras.options.metadata.is_empty() {
-        added.insert("metadata".into(), serde_json::json!(extras.options.metadata));
-    }
-    if let Some(cache) = &extras.options.cache {
-        if let Some(key) = &cache.key {
-            added.insert("prompt_cache_key".into(), key.as_str().into());
-        }
-        if cache.retention == CacheRetention::Long {
-            added.insert("prompt_cache_retention".into(), "24h".into());
-        }
-    }
+    let mut added = protocol.option_fields(&extras.options);
     added.extend(extras.fields.fields().clone());
-    if let Some(field) = added.keys().find(|field| own.contains_key(*field)) {
+    let (always, now) = (protocol.own_fields(), protocol.fields(request));
+    let is_own = |field: &&String| always.contains(&field.as_str()) || now.contains_key(*field);
+    if let Some(field) = added.keys().find(is_own) {
         return Err(refused(&format!("body field `{field}` is the adapter's own")));
     }
     let mut fields = configured.clone();

@@ -5,31 +5,41 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use harness_llm::{
-    Assembled, Assembler, Block, CheckedStream, Chunk, Failure, FailureCode, FinishReason, Message, Purpose,
-    Request, ToolCallBlock, ToolResultBlock,
+    Assembled, Assembler, Block, CallConfig, CheckedStream, Chunk, Failure, FailureCode, FinishReason,
+    LlmAdapter, Message, Purpose, Request, ToolCallBlock, ToolResultBlock,
 };
 use tokio_util::sync::CancellationToken;
 
+use super::framing::Framing;
+use super::serve::{Server, serve};
 use super::{
-    ANSWER, Bench, COMPLAINT, INPUT_TOKENS, KEY, OUTPUT_TOKENS, PARTIAL, REASONING, Scenario, Subject,
-    USED_CALL_ID, WAIT_MS,
+    ANSWER, Bench, COMPLAINT, HALVED, INPUT_TOKENS, KEY, LONG_ANSWER, OUTPUT_TOKENS, PARTIAL, REASONING,
+    Scenario, USED_CALL_ID, WAIT_MS,
 };
 
-/// Plays all scenarios.
+/// Plays all scenarios, with bodies that end well for HTTP and with bodies that do not, and the good ones in every
+/// framing.
 ///
 /// # Panics
 /// If the adapter does not do what it must in one of them; the message names it.
 pub async fn run(bench: &impl Bench) {
-    let mut ends = BTreeSet::new();
-    for scenario in Scenario::ALL {
-        let outcome = check(bench, scenario).await;
-        let is_end = matches!(
-            scenario,
-            Scenario::ClosedEarly | Scenario::CutInsideEvent | Scenario::Reset | Scenario::HeadersOnly
-        );
-        if let (true, Some(failure)) = (is_end, outcome.finish.reason.failure()) {
-            let is_new = ends.insert(failure.message.clone());
-            assert!(is_new, "{scenario:?}: told as another end of the stream: {failure}");
+    for framing in [Framing::Plain, Framing::CutOff] {
+        let mut ends = BTreeSet::new();
+        for scenario in Scenario::ALL {
+            let outcome = play_and_check(bench, scenario, framing).await;
+            let is_end = matches!(
+                scenario,
+                Scenario::ClosedEarly | Scenario::CutInsideEvent | Scenario::Reset | Scenario::HeadersOnly
+            );
+            if let (true, Some(failure)) = (is_end, outcome.finish.reason.failure()) {
+                let is_new = ends.insert(failure.message.clone());
+                assert!(is_new, "{scenario:?}: told as another end of the stream: {failure}");
+            }
+        }
+    }
+    for framing in Framing::ODD {
+        for scenario in [Scenario::Text, Scenario::Reasoning, Scenario::ParallelCalls] {
+            play_and_check(bench, scenario, framing).await;
         }
     }
 }
@@ -39,13 +49,31 @@ pub async fn run(bench: &impl Bench) {
 /// # Panics
 /// If the adapter does not do what it must.
 pub async fn check(bench: &impl Bench, scenario: Scenario) -> Assembled {
-    let subject = bench.subject(scenario).await;
+    play_and_check(bench, scenario, Framing::Plain).await
+}
+
+async fn play_and_check(bench: &impl Bench, scenario: Scenario, framing: Framing) -> Assembled {
+    let Server { base_url, alive } = serve(bench.script(scenario), framing).await;
+    let (adapter, config) = bench.adapter(base_url, scenario.patience());
+    let subject = Subject { adapter, config };
     let (assembled, partial) = play(&subject, scenario).await;
-    let shown = format!("{scenario:?}: {assembled:?}");
+    drop(alive);
+    check_outcome(scenario, framing, assembled, &partial)
+}
+
+/// An adapter that talks to a server which plays one scenario.
+struct Subject {
+    adapter: Arc<dyn LlmAdapter>,
+    config: CallConfig,
+}
+
+fn check_outcome(scenario: Scenario, framing: Framing, assembled: Assembled, partial: &str) -> Assembled {
+    let mut shown = format!("{scenario:?} {framing:?}: {assembled:?}");
     assert!(!shown.contains(KEY), "the key is shown: {shown}");
+    shown.truncate(shown.floor_char_boundary(4_000));
     let usage = assembled.usage.map(|usage| (usage.input, usage.output));
     match scenario {
-        Scenario::Text => {
+        Scenario::Text | Scenario::UnknownEvents | Scenario::OddUsage => {
             assert_eq!(texts(&assembled.content), ANSWER, "{shown}");
             assert_eq!(assembled.finish.reason, FinishReason::Stop, "{shown}");
             assert_eq!(usage, Some((INPUT_TOKENS, OUTPUT_TOKENS)), "{shown}");
@@ -56,7 +84,22 @@ pub async fn check(bench: &impl Bench, scenario: Scenario) -> Assembled {
             assert_eq!(texts(&assembled.content), ANSWER, "{shown}");
             assert_eq!(assembled.finish.reason, FinishReason::Stop, "{shown}");
         }
-        Scenario::ParallelCalls => {
+        Scenario::NoUsage => {
+            assert_eq!(texts(&assembled.content), ANSWER, "{shown}");
+            assert_eq!(usage, None, "{shown}");
+        }
+        Scenario::LoneSurrogate => assert_eq!(texts(&assembled.content), HALVED, "{shown}"),
+        Scenario::LongLine => {
+            let answer = texts(&assembled.content);
+            assert!(answer.len() == LONG_ANSWER && answer.bytes().all(|byte| byte == b'x'), "{shown}");
+            assert_eq!(assembled.finish.reason, FinishReason::Stop, "{shown}");
+        }
+        Scenario::EmptyArguments => {
+            let calls = calls(&assembled.content);
+            assert!(calls.len() == 1 && matches!(&*calls[0].arguments, "" | "{}"), "{shown}");
+            assert_eq!(assembled.finish.reason, FinishReason::ToolCalls, "{shown}");
+        }
+        Scenario::ParallelCalls | Scenario::UnnumberedCalls => {
             let calls = calls(&assembled.content);
             let said: Vec<_> = calls.iter().map(|call| (&*call.name, &*call.arguments)).collect();
             assert_eq!(said, [("first", r#"{"n":1}"#), ("second", r#"{"n":2}"#)], "{shown}");

@@ -1,33 +1,10 @@
 //! The scenarios in the chat completions format.
 use bytes::Bytes;
 
-use super::{
-    ANSWER, COMPLAINT, INPUT_TOKENS, KEY, OUTPUT_TOKENS, PARTIAL, REASONING, Scenario, USED_CALL_ID, WAIT_MS,
+use harness_llm_http::conformance::{
+    ANSWER, COMPLAINT, Close, INPUT_TOKENS, KEY, LONG_ANSWER, OUTPUT_TOKENS, PARTIAL, REASONING, Scenario,
+    Script, USED_CALL_ID, WAIT_MS,
 };
-
-/// One response.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Script {
-    /// The status; `None` if not even a head is sent.
-    pub status: Option<u16>,
-    /// Headers besides those that frame the body.
-    pub headers: Vec<(&'static str, String)>,
-    /// The body in the pieces in which it is written, each flushed.
-    pub pieces: Vec<Bytes>,
-    /// What happens to the connection afterwards.
-    pub close: Close,
-}
-
-/// How a server leaves a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Close {
-    /// In order, the body being complete as far as HTTP is concerned.
-    Clean,
-    /// With a reset.
-    Reset,
-    /// Not at all.
-    Never,
-}
 
 /// What a server sends in `scenario`; `None` where there is no server.
 pub fn chat_completions(scenario: Scenario) -> Option<Script> {
@@ -55,6 +32,15 @@ pub fn chat_completions(scenario: Scenario) -> Option<Script> {
             usage(),
             DONE.into(),
         ]),
+        Scenario::UnnumberedCalls => events([
+            call(0, "call_a", "first", ""),
+            more(0, r#"{\"n\":1}"#),
+            call(0, "call_b", "second", r#"{\"n\""#),
+            delta(r#"{"tool_calls":[{"function":{"arguments":":2}"}}]}"#),
+            finish("tool_calls"),
+            DONE.into(),
+        ]),
+        Scenario::EmptyArguments => events([call(0, "call_a", "first", ""), finish("tool_calls"), DONE.into()]),
         Scenario::EmptyCallIds => events([
             call(0, "", "first", "{}"),
             call(1, "", "second", "{}"),
@@ -78,6 +64,53 @@ pub fn chat_completions(scenario: Scenario) -> Option<Script> {
         Scenario::ErrorInStream => events([partial(), complaint(), DONE.into()]),
         Scenario::MalformedEvent => events([partial(), r#"{"choices":[{"#.into()]),
         Scenario::EmptyAnswer => events([finish("stop"), usage(), DONE.into()]),
+        Scenario::UnknownEvents => events([
+            r#"{"choices":[],"prompt_filter_results":[{"x":[1,null,{"y":true}]}]}"#.into(),
+            format!(
+                r#"{{"odd":1,"choices":[{{"index":0,"logprobs":{{"content":[]}},"delta":{{"content":"{ANSWER}","x":null}}}}]}}"#
+            ),
+            r#"{"choices":[{"index":1,"delta":{"content":"another answer"}}]}"#.into(),
+            r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop","matched_stop":2}]}"#.into(),
+            usage(),
+            DONE.into(),
+        ]),
+        Scenario::LoneSurrogate => events([
+            delta(r#"{"content":"half \ud83d"}"#),
+            delta(r#"{"content":" done"}"#),
+            finish("stop"),
+            DONE.into(),
+        ]),
+        Scenario::LongLine => {
+            let text = "x".repeat(LONG_ANSWER);
+            events([delta(&format!(r#"{{"content":"{text}"}}"#)), finish("stop"), DONE.into()])
+        }
+        Scenario::NoUsage => events([
+            delta(&format!(r#"{{"content":"{ANSWER}"}}"#)),
+            finish("stop"),
+            r#"{"choices":[],"usage":null}"#.into(),
+            r#"{"choices":[],"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}}"#.into(),
+            DONE.into(),
+        ]),
+        Scenario::OddUsage => events([
+            r#"{"choices":[{"index":0,"delta":{"role":"assistant"}}],"usage":{"prompt_tokens":11,"completion_tokens":0}}"#
+                .into(),
+            delta(&format!(r#"{{"content":"{ANSWER}"}}"#)),
+            finish("stop"),
+            usage(),
+            r#"{"choices":[],"usage":null}"#.into(),
+            DONE.into(),
+        ]),
+        Scenario::Unauthorized | Scenario::RateLimited | Scenario::ServerError => refusal(scenario),
+        Scenario::Refused => return None,
+        Scenario::Silent | Scenario::Cancelled => Script { close: Close::Never, ..events([partial()]) },
+        Scenario::SilentFromTheStart | Scenario::CancelledBeforeTheHead => {
+            Script { status: None, headers: vec![], pieces: vec![], close: Close::Never }
+        }
+    })
+}
+
+fn refusal(scenario: Scenario) -> Script {
+    match scenario {
         Scenario::Unauthorized => {
             error(401, None, &format!(r#"{{"error":{{"message":"Incorrect API key provided: {KEY}"}}}}"#))
         }
@@ -86,13 +119,8 @@ pub fn chat_completions(scenario: Scenario) -> Option<Script> {
             Some(("retry-after", (WAIT_MS / 1000).to_string())),
             r#"{"error":{"message":"slow down"}}"#,
         ),
-        Scenario::ServerError => error(500, None, &complaint()),
-        Scenario::Refused => return None,
-        Scenario::Silent | Scenario::Cancelled => Script { close: Close::Never, ..events([partial()]) },
-        Scenario::SilentFromTheStart | Scenario::CancelledBeforeTheHead => {
-            Script { status: None, headers: vec![], pieces: vec![], close: Close::Never }
-        }
-    })
+        _ => error(500, None, &complaint()),
+    }
 }
 
 const DONE: &str = "[DONE]";
@@ -114,12 +142,7 @@ fn text() -> Script {
 }
 
 fn events<const N: usize>(events: [String; N]) -> Script {
-    Script {
-        status: Some(200),
-        headers: vec![("content-type", "text/event-stream".into())],
-        pieces: events.into_iter().map(|data| format!("data: {data}\n\n").into()).collect(),
-        close: Close::Clean,
-    }
+    harness_llm_http::conformance::events(events.map(|data| format!("data: {data}")))
 }
 
 fn error(status: u16, header: Option<(&'static str, String)>, body: &str) -> Script {

@@ -8,7 +8,7 @@ const LOW: RangeInclusive<u16> = 0xDC00..=0xDFFF;
 ///
 /// Servers written for UTF-16 cut characters beyond the basic plane in two and escape the halves; strict parsers
 /// refuse the whole document then.
-pub(super) fn without_lone_surrogates(json: &str) -> Option<String> {
+pub fn without_lone_surrogates(json: &str) -> Option<String> {
     let bytes = json.as_bytes();
     let mut repaired: Option<String> = None;
     let (mut at, mut copied) = (0, 0);

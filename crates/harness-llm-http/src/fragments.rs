@@ -10,7 +10,7 @@ const SMALL: usize = 16;
 /// An entry holds its value weakly. That keeps the address from being used again while the entry exists, so an
 /// address names one value, and it lets the value go when its session does. Entries of values that are gone are
 /// swept whenever the table has doubled, which bounds it by twice what is in use.
-pub(super) struct Fragments<T: ?Sized> {
+pub struct Fragments<T: ?Sized> {
     entries: HashMap<usize, (Weak<T>, Box<[u8]>)>,
     sweep_at: usize,
 }
@@ -23,7 +23,7 @@ impl<T: ?Sized> Default for Fragments<T> {
 
 impl<T: ?Sized> Fragments<T> {
     /// Appends the JSON of `value`, made by `write` the first time.
-    pub(super) fn append<E>(
+    pub fn append<E>(
         &mut self,
         value: &Arc<T>,
         out: &mut Vec<u8>,
@@ -45,7 +45,7 @@ impl<T: ?Sized> Fragments<T> {
     }
 
     #[cfg(test)]
-    pub(super) fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.entries.len()
     }
 }

@@ -11,9 +11,9 @@ const LONGEST_CODE: usize = 64;
 
 /// What a server said about its error. The forms differ: an `error` object or text, or the fields by themselves.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct ProviderError {
+pub struct ProviderError {
     /// For people; empty if it said nothing.
-    pub(crate) message: String,
+    pub message: String,
     code: Option<String>,
     kind: Option<String>,
 }
@@ -21,7 +21,7 @@ pub(crate) struct ProviderError {
 impl ProviderError {
     /// Reads an error object, the body that holds one, or any text. Not bounded yet, as a secret must be taken
     /// out first.
-    pub(crate) fn parse(text: &str) -> Self {
+    pub fn parse(text: &str) -> Self {
         match serde_json::from_str::<Value>(text) {
             Ok(value) => Self::of(&value),
             Err(_) => Self { message: one_line(text), ..Self::default() },
@@ -84,7 +84,7 @@ impl ProviderError {
 
     /// The failure for an error in the middle of a stream whose status was 200. A code that has no counterpart
     /// here is passed on as it is.
-    pub(crate) fn in_stream(&self) -> Failure {
+    pub fn in_stream(&self) -> Failure {
         let status = self.code.as_deref().and_then(|code| code.parse().ok());
         let code = if let Some(status) = status.filter(|status| (400..600).contains(status)) {
             self.code_for(status)

@@ -1,7 +1,9 @@
 //! What goes wrong on the wire, as typed failures.
 use harness_http::{BodyError, TimeoutError, TransportError, TransportKind};
 use harness_llm::{Failure, FailureCode};
-use harness_llm_chat_completions::{BodyFault, Redactor};
+
+use crate::failure::Redactor;
+use crate::stream::BodyFault;
 
 /// Who was called, for messages.
 pub(crate) struct Place {

@@ -11,7 +11,8 @@ use harness_sse::{SseError, SseItem, SseStream};
 use tokio::time::Sleep;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-use crate::decode::{Ending, StreamDecoder};
+use crate::ending::Ending;
+use crate::protocol::Decoder;
 
 /// How long the finish is held for the last bytes of the body, which a server sends right after its end marker.
 /// A connection whose response was read to its end can be used again; one that was not costs a new handshake.
@@ -50,7 +51,7 @@ impl BodyFault {
 /// The stream ends with exactly one finish and never with an error. Cancelling `cancel` ends it with
 /// [`FailureCode::ABORTED`] whatever the server does; the body is dropped then, which closes the connection, and
 /// before the finish in any case. Needs a tokio runtime with time.
-pub fn chunks<S>(body: S, decoder: StreamDecoder, cancel: CancellationToken) -> AdapterStream
+pub fn chunks<S>(body: S, decoder: Box<dyn Decoder>, cancel: CancellationToken) -> AdapterStream
 where
     S: Stream<Item = Result<Bytes, BodyFault>> + Send + 'static,
 {
@@ -68,7 +69,7 @@ where
 struct ChunkStream<S> {
     /// `None` once nothing more is wanted of it.
     events: Option<Pin<Box<SseStream<S>>>>,
-    decoder: StreamDecoder,
+    decoder: Box<dyn Decoder>,
     cancelled: Pin<Box<WaitForCancellationFutureOwned>>,
     ready: VecDeque<Chunk>,
     /// Kept for its capacity.
@@ -90,10 +91,7 @@ where
             Some(Ok(SseItem::Event(event))) if event.truncated => {
                 self.decoder.end(Ending::Truncated { data: Some(&event.data) }, out);
             }
-            Some(Ok(SseItem::Event(event))) if event.event == "error" => {
-                self.decoder.push_error(&event.data, out);
-            }
-            Some(Ok(SseItem::Event(event))) => self.decoder.push(&event.data, out),
+            Some(Ok(SseItem::Event(event))) => self.decoder.push(&event.event, &event.data, out),
             Some(Err(fault)) => {
                 self.decoder.end(ending(&fault), out);
                 self.events = None;

@@ -9,9 +9,6 @@ use harness_http::{ResponseTimer, StreamTimeouts};
 use harness_llm::{
     AdapterStream, CallConfig, Failure, LlmError, ModelInfo, PreparedCall, Request, RequestExtras,
 };
-use harness_llm_chat_completions::{
-    CallSite, Endpoint, ErrorResponse, StreamDecoder, chunks, http_failure, not_a_stream, request_id,
-};
 use jiff::Timestamp;
 use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
@@ -19,8 +16,12 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::Route;
+use crate::endpoint::Endpoint;
 use crate::extras;
+use crate::failure::{CallSite, ErrorResponse, http_failure, not_a_stream, request_id};
 use crate::fault::Place;
+use crate::site::StreamSite;
+use crate::stream::chunks;
 
 /// As much of an error body as is read, in bytes.
 const ERROR_BODY: usize = 64 * 1024;
@@ -56,7 +57,7 @@ impl PreparedCall for Call {
     }
 
     fn payload_fields(&self, request: &Request) -> Map<String, Value> {
-        let mut fields = self.route.encoder.fields(request);
+        let mut fields = self.route.protocol.fields(request);
         fields.extend(self.route.config.extra_body.clone());
         fields
     }
@@ -70,9 +71,8 @@ impl PreparedCall for Call {
         let opened = cancel.run_until_cancelled(self.open(&request, &extras)).await;
         let (response, timer) = opened.unwrap_or_else(|| Err(Failure::aborted().into()))?;
         let id = request_id(&header_of(&response), &self.route.redactor);
-        let decoder = StreamDecoder::new(request, self.route.encoder.compat())
-            .redacting(self.route.redactor.clone())
-            .with_request_id(id);
+        let site = StreamSite { redactor: self.route.redactor.clone(), request_id: id };
+        let decoder = self.route.protocol.decoder(request, site);
         let place = self.place();
         let body = timer.body(response.bytes_stream());
         let body = body.map(move |piece| piece.map_err(|fault| place.body(fault)));
@@ -87,10 +87,10 @@ impl Call {
         request: &Request,
         extras: &RequestExtras,
     ) -> Result<(Response, ResponseTimer), LlmError> {
-        let fields =
-            extras::body(&self.route.config.extra_body, &self.route.encoder.fields(request), extras)?;
+        let protocol = &*self.route.protocol;
+        let fields = extras::body(protocol, &self.route.config.extra_body, request, extras)?;
         let headers = extras::headers(&self.headers, extras)?;
-        let body = self.route.encoder.encode_with(request, &fields)?;
+        let body = protocol.encode(request, &fields)?;
         let client = self.route.client()?;
         let post = client.post(self.endpoint.url().clone()).headers(headers).body(body);
         let timer = self.route.timeouts.start();
@@ -105,7 +105,7 @@ impl Call {
             return Ok((response, timer));
         }
         let headers = response.headers().clone();
-        let body = read_some(response).await;
+        let body = read_some(response, ERROR_BODY).await;
         let header = |name: &str| value_of(&headers, name);
         let url = self.endpoint.shown();
         let site = CallSite {
@@ -144,19 +144,19 @@ fn header_of(response: &Response) -> impl Fn(&str) -> Option<String> {
     move |name| value_of(response.headers(), name)
 }
 
-fn value_of(headers: &HeaderMap, name: &str) -> Option<String> {
+pub(crate) fn value_of(headers: &HeaderMap, name: &str) -> Option<String> {
     headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
 }
 
 /// The start of a body. What cannot be read is left out: the status says what matters.
-async fn read_some(response: Response) -> Vec<u8> {
+pub(crate) async fn read_some(response: Response, most: usize) -> Vec<u8> {
     let patience = StreamTimeouts { first_byte: ERROR_BODY_WAIT, idle: ERROR_BODY_WAIT };
     let mut pieces = pin!(patience.start().body(response.bytes_stream()));
     let mut body = Vec::new();
     while let Some(Ok(piece)) = pieces.next().await {
-        let room = ERROR_BODY - body.len();
+        let room = most - body.len();
         body.extend_from_slice(&piece[..piece.len().min(room)]);
-        if body.len() == ERROR_BODY {
+        if body.len() == most {
             break;
         }
     }

@@ -5,11 +5,11 @@ mod redact;
 mod retry_after;
 
 pub use self::http::{CallSite, ErrorResponse, http_failure, not_a_stream, request_id};
-pub(crate) use self::provider::ProviderError;
+pub use self::provider::ProviderError;
 pub use self::redact::Redactor;
 
 /// At most `most` characters of `text`, with a mark where it was cut.
-pub(crate) fn bounded(text: &str, most: usize) -> String {
+pub fn bounded(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),

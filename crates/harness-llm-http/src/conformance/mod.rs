@@ -1,22 +1,23 @@
 //! What every model adapter must do with a server, whatever its wire format.
 //!
-//! An adapter crate implements [`Bench`]: it starts a server that plays a [`Scenario`] in its wire format, and gives
-//! back an adapter that talks to it. [`run`] plays all scenarios. For the chat completions format,
-//! [`chat_completions`] says what the server sends.
+//! An adapter crate implements [`Bench`]: what a server sends in each [`Scenario`] in its wire format, and an adapter
+//! for such a server. [`run`] plays all scenarios over real sockets, and the good ones in every framing that the event
+//! stream format allows.
 mod checks;
-mod wire;
+mod framing;
+mod script;
+mod serve;
 
-use std::any::Any;
 use std::sync::Arc;
+use std::time::Duration;
 
 use harness_llm::{CallConfig, LlmAdapter};
 
 pub use self::checks::{check, run};
-pub use self::wire::{Close, Script, chat_completions};
+pub use self::script::{Close, Script, events};
 
 /// What the server does with one request. Texts and counts that the checks look for are constants of this module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Scenario {
     /// Answers [`ANSWER`] in several pieces, one of which splits a character, and reports [`INPUT_TOKENS`] and
     /// [`OUTPUT_TOKENS`].
@@ -25,7 +26,12 @@ pub enum Scenario {
     Reasoning,
     /// Asks for `first{"n":1}` and `second{"n":2}`, their arguments streamed in turns.
     ParallelCalls,
-    /// Asks for two calls whose ids are empty.
+    /// Asks for `first{"n":1}` and `second{"n":2}` one after the other, the numbers that tell their pieces apart
+    /// missing or repeated.
+    UnnumberedCalls,
+    /// Asks for `first` without any arguments.
+    EmptyArguments,
+    /// Asks for two calls whose ids are empty, or have none where the format cannot say it.
     EmptyCallIds,
     /// Asks for a call with the id [`USED_CALL_ID`].
     UsedCallId,
@@ -45,6 +51,17 @@ pub enum Scenario {
     MalformedEvent,
     /// Stops without content, and reports usage.
     EmptyAnswer,
+    /// Answers [`ANSWER`] between events, fields and values that no version of the format has.
+    UnknownEvents,
+    /// Answers [`HALVED`], the escape of half a character in its middle.
+    LoneSurrogate,
+    /// Answers [`LONG_ANSWER`] letters `x` in one event.
+    LongLine,
+    /// Answers [`ANSWER`] and reports counts that are null or zero.
+    NoUsage,
+    /// Answers [`ANSWER`] and reports its counts more than once and not where they belong; the last ones are
+    /// [`INPUT_TOKENS`] and [`OUTPUT_TOKENS`].
+    OddUsage,
     /// Refuses the key with 401 and repeats it.
     Unauthorized,
     /// Refuses the rate with 429 and asks to wait [`WAIT_MS`].
@@ -65,10 +82,12 @@ pub enum Scenario {
 
 impl Scenario {
     /// All of them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 28] = [
         Self::Text,
         Self::Reasoning,
         Self::ParallelCalls,
+        Self::UnnumberedCalls,
+        Self::EmptyArguments,
         Self::EmptyCallIds,
         Self::UsedCallId,
         Self::CutAtLimit,
@@ -79,6 +98,11 @@ impl Scenario {
         Self::ErrorInStream,
         Self::MalformedEvent,
         Self::EmptyAnswer,
+        Self::UnknownEvents,
+        Self::LoneSurrogate,
+        Self::LongLine,
+        Self::NoUsage,
+        Self::OddUsage,
         Self::Unauthorized,
         Self::RateLimited,
         Self::ServerError,
@@ -89,15 +113,21 @@ impl Scenario {
         Self::CancelledBeforeTheHead,
     ];
 
-    /// Whether the adapter must give up on a silent server within a second; otherwise it must wait beyond a minute.
-    pub fn wants_short_limits(self) -> bool {
-        matches!(self, Self::Silent | Self::SilentFromTheStart)
+    /// How long the adapter must wait for a silent server: less than a second where it must give up, beyond a minute
+    /// where something else must end the call.
+    fn patience(self) -> Duration {
+        let gives_up = matches!(self, Self::Silent | Self::SilentFromTheStart);
+        if gives_up { Duration::from_millis(200) } else { Duration::from_mins(5) }
     }
 }
 
 /// A whole answer.
 pub const ANSWER: &str = "Grüße, world";
-/// What precedes it.
+/// An answer with half a character, as it must come out.
+pub const HALVED: &str = "half \u{fffd} done";
+/// Length of a long answer: more than any buffer, less than the bound on one event.
+pub const LONG_ANSWER: usize = 3 * 1024 * 1024;
+/// What precedes an answer.
 pub const REASONING: &str = "think-A think-B";
 /// The part of an answer that arrives before something goes wrong.
 pub const PARTIAL: &str = "Let me compare";
@@ -114,18 +144,11 @@ pub const OUTPUT_TOKENS: u64 = 3;
 /// The wait that a rate-limiting server asks for, in milliseconds.
 pub const WAIT_MS: u64 = 7_000;
 
-/// An adapter that talks to a server which plays one scenario.
-pub struct Subject {
-    /// The adapter, with [`KEY`] for its key.
-    pub adapter: Arc<dyn LlmAdapter>,
-    /// The call to make.
-    pub config: CallConfig,
-    /// Whatever must live as long as the server.
-    pub server: Box<dyn Any + Send>,
-}
-
-/// Makes subjects.
+/// A wire format and its adapter.
 pub trait Bench: Sync {
-    /// Starts a server for one scenario.
-    fn subject(&self, scenario: Scenario) -> impl Future<Output = Subject> + Send;
+    /// What a server sends in a scenario; `None` where there is no server.
+    fn script(&self, scenario: Scenario) -> Option<Script>;
+    /// An adapter with [`KEY`] for its key that talks to `base_url` and waits `patience` for a silent server, and the
+    /// call to make.
+    fn adapter(&self, base_url: String, patience: Duration) -> (Arc<dyn LlmAdapter>, CallConfig);
 }
