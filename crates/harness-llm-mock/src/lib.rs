@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-mod chunk;
 mod error;
 mod gates;
 mod http;
@@ -14,6 +13,7 @@ mod server;
 mod step;
 mod token_usage;
 mod unstreamed;
+mod wire;
 
 pub use error::MockError;
 pub use recorded::RecordedRequest;
@@ -22,3 +22,4 @@ pub use script::{Script, ScriptFormat, WhenExhausted};
 pub use server::{MockServer, Options, Recording};
 pub use step::{Drip, Step, ToolCall};
 pub use token_usage::{TokenReport, TokenUsage};
+pub use wire::WireFormat;

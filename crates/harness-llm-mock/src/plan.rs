@@ -5,12 +5,11 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use serde_json::{Value, json};
 
-use crate::chunk::{self, ChunkWriter};
 use crate::reply::{End, Reply};
 use crate::step::{Drip, Step, ToolCall};
 use crate::token_usage::{TokenReport, TokenUsage};
+use crate::wire::{Call, Closing, WireFormat, Writer};
 
 /// Stands for the text of the request's last message.
 pub(crate) const LAST_MESSAGE: &str = "{{last_message}}";
@@ -24,7 +23,7 @@ pub(crate) enum Action {
     Gate(String),
     Stall,
     Drip(Drip),
-    /// A usage chunk, whose prompt part depends on the request.
+    /// The token counts, whose prompt part depends on the request.
     EstimatedUsage {
         completion_bytes: usize,
     },
@@ -36,6 +35,7 @@ pub(crate) struct Plan {
     /// Number of the reply in the script, from 1; 0 for one that is not in it.
     pub(crate) reply: usize,
     pub(crate) model: String,
+    pub(crate) format: WireFormat,
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) actions: Vec<Action>,
@@ -64,7 +64,13 @@ pub(crate) fn wants_last_message(reply: &Reply) -> bool {
 }
 
 impl Plan {
-    pub(crate) fn new(reply: &Reply, number: usize, model: &str, context: Context<'_>) -> Self {
+    pub(crate) fn new(
+        reply: &Reply,
+        number: usize,
+        model: &str,
+        format: WireFormat,
+        context: Context<'_>,
+    ) -> Self {
         let is_whole = reply.body.is_some();
         let content_type = if is_whole { "application/json" } else { "text/event-stream" };
         let mut headers = vec![("content-type".to_owned(), content_type.to_owned())];
@@ -75,8 +81,7 @@ impl Plan {
             headers.retain(|(default, _)| !default.eq_ignore_ascii_case(name));
             headers.push((name.clone(), value.clone()));
         }
-        let writer = ChunkWriter { reply: number, model };
-        let mut compiler = Compiler::new(writer, context);
+        let mut compiler = Compiler::new(format, format.writer(number, model), context);
         for step in &reply.steps {
             compiler.step(step);
         }
@@ -86,6 +91,7 @@ impl Plan {
         Self {
             reply: number,
             model: model.to_owned(),
+            format,
             status: reply.status,
             headers,
             actions: compiler.into_actions(),
@@ -96,27 +102,19 @@ impl Plan {
 }
 
 struct Compiler<'a> {
-    writer: ChunkWriter<'a>,
+    format: WireFormat,
+    writer: Box<dyn Writer>,
     context: Context<'a>,
     actions: Vec<Action>,
     /// Body bytes since the last action.
     body: Vec<u8>,
     completion_bytes: usize,
     calls: usize,
-    has_role: bool,
 }
 
 impl<'a> Compiler<'a> {
-    fn new(writer: ChunkWriter<'a>, context: Context<'a>) -> Self {
-        Self {
-            writer,
-            context,
-            actions: Vec::new(),
-            body: Vec::new(),
-            completion_bytes: 0,
-            calls: 0,
-            has_role: false,
-        }
+    fn new(format: WireFormat, writer: Box<dyn Writer>, context: Context<'a>) -> Self {
+        Self { format, writer, context, actions: Vec::new(), body: Vec::new(), completion_bytes: 0, calls: 0 }
     }
 
     fn step(&mut self, step: &Step) {
@@ -125,13 +123,13 @@ impl<'a> Compiler<'a> {
                 for piece in pieces {
                     let text = piece.replace(LAST_MESSAGE, self.context.last_message);
                     self.completion_bytes += text.len();
-                    self.delta(json!({ "content": text }));
+                    self.writer.text(&mut self.body, &text);
                 }
             }
             Step::Reasoning(pieces) => {
                 for piece in pieces {
                     self.completion_bytes += piece.len();
-                    self.delta(json!({ "reasoning_content": piece }));
+                    self.writer.reasoning(&mut self.body, piece);
                 }
             }
             Step::ToolCall(call) => self.tool_call(call),
@@ -153,17 +151,8 @@ impl<'a> Compiler<'a> {
         let id = call.id.clone().unwrap_or_else(|| format!("call_{}_{index}", self.context.request));
         let arguments = call.argument_text();
         self.completion_bytes += call.name.len() + arguments.len();
-        let (first, rest) = match call.pieces {
-            1 => (arguments.as_str(), Vec::new()),
-            pieces => ("", split(&arguments, pieces)),
-        };
-        let function = json!({ "name": call.name, "arguments": first });
-        let opening = json!({ "index": index, "id": id, "type": "function", "function": function });
-        self.delta(json!({ "tool_calls": [opening] }));
-        for piece in rest {
-            let part = json!({ "index": index, "function": { "arguments": piece } });
-            self.delta(json!({ "tool_calls": [part] }));
-        }
+        let pieces = split(&arguments, call.pieces);
+        self.writer.call(&mut self.body, &Call { id: &id, name: &call.name, pieces: &pieces });
     }
 
     fn words(&mut self, count: usize) {
@@ -172,38 +161,32 @@ impl<'a> Compiler<'a> {
             return;
         }
         self.completion_bytes += WORD.len() * count;
-        self.delta(json!({ "content": WORD }));
+        self.writer.text(&mut self.body, WORD);
         let mut chunk = Vec::new();
-        self.writer.delta(&mut chunk, &json!({ "content": WORD }), None);
+        if count > 1 {
+            self.writer.text(&mut chunk, WORD);
+        }
         self.body.extend_from_slice(&chunk.repeat(count - 1));
     }
 
     fn finish(&mut self, reply: &Reply) {
-        let default = if self.calls > 0 { "tool_calls" } else { "stop" };
-        let finish = reply.finish.as_deref().unwrap_or(default);
-        self.writer.delta(&mut self.body, &json!({}), Some(finish));
+        let closing = Closing {
+            finish: reply.finish.as_deref(),
+            has_calls: self.calls > 0,
+            has_usage: reply.usage != TokenReport::Omitted,
+            end: reply.end,
+        };
+        let (before, after) = self.writer.close(closing);
+        self.body.extend_from_slice(&before);
+        let Some(after) = after else { return };
         match reply.usage {
             TokenReport::Omitted => {}
-            TokenReport::Exact(usage) => self.writer.usage(&mut self.body, &usage.to_wire()),
+            TokenReport::Exact(usage) => self.body.extend(self.format.usage(usage).to_string().into_bytes()),
             TokenReport::Estimated => {
                 self.action(Action::EstimatedUsage { completion_bytes: self.completion_bytes });
             }
         }
-        if reply.end == End::Done {
-            chunk::done(&mut self.body);
-        }
-    }
-
-    fn delta(&mut self, mut delta: Value) {
-        if !self.has_role {
-            self.has_role = true;
-            let mut opening = json!({ "role": "assistant" });
-            if let (Value::Object(opening), Value::Object(rest)) = (&mut opening, delta) {
-                opening.extend(rest);
-            }
-            delta = opening;
-        }
-        self.writer.delta(&mut self.body, &delta, None);
+        self.body.extend_from_slice(&after);
     }
 
     fn action(&mut self, action: Action) {
@@ -223,12 +206,9 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// The usage chunk of a request with a body of `prompt_bytes`.
+/// The token counts for a request with a body of `prompt_bytes`.
 pub(crate) fn estimated_usage(plan: &Plan, prompt_bytes: usize, completion_bytes: usize) -> Vec<u8> {
-    let mut out = Vec::new();
-    let usage = TokenUsage::estimated(prompt_bytes, completion_bytes).to_wire();
-    ChunkWriter { reply: plan.reply, model: &plan.model }.usage(&mut out, &usage);
-    out
+    plan.format.usage(TokenUsage::estimated(prompt_bytes, completion_bytes)).to_string().into_bytes()
 }
 
 /// Cuts `text` into `count` pieces of about the same number of characters; some may be empty.
@@ -242,13 +222,17 @@ fn split(text: &str, count: usize) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
     use crate::reply::{tc, txt};
 
     fn body(reply: &Reply) -> String {
-        let plan = Plan::new(reply, 1, "m", Context { request: 7, last_message: "it" });
+        let plan =
+            Plan::new(reply, 1, "m", WireFormat::ChatCompletions, Context { request: 7, last_message: "it" });
         let parts = plan.actions.iter().filter_map(|action| match action {
             Action::Body(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+            Action::EstimatedUsage { .. } => Some("{}".to_owned()),
             _ => None,
         });
         parts.collect()
@@ -313,7 +297,7 @@ mod tests {
     #[test]
     fn neighbouring_bytes_are_one_write() {
         let reply = txt("a").bytes([0xff]).step(Step::Words(3)).flush().pieces(["b"]).end(End::Eof);
-        let plan = Plan::new(&reply, 1, "m", Context::default());
+        let plan = Plan::new(&reply, 1, "m", WireFormat::ChatCompletions, Context::default());
         assert!(matches!(plan.actions[..], [Action::Body(_), Action::Pause(_), Action::Body(_)]), "{plan:?}");
     }
 

@@ -1,11 +1,13 @@
 //! Which reply a request gets.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::plan::{Context, Plan, depends_on_request, wants_last_message};
 use crate::recorded::RecordedRequest;
 use crate::reply::{Reply, txt};
 use crate::script::{Script, WhenExhausted};
+use crate::wire::WireFormat;
 
 /// The replies that are left.
 #[derive(Debug)]
@@ -15,22 +17,32 @@ pub(crate) struct ReplyQueue {
     left: Vec<u32>,
     /// All replies before this one are used up.
     first: usize,
-    /// Bytes made in advance, for replies that do not depend on the request.
-    ready: Vec<Option<Arc<Plan>>>,
+    /// Bytes made once, for replies that do not depend on the request: by position and format.
+    ready: HashMap<(usize, WireFormat), Arc<Plan>>,
 }
 
 impl ReplyQueue {
     pub(crate) fn new(script: Script) -> Self {
         let left = script.replies.iter().map(|reply| reply.times).collect();
-        let plan = |(index, reply): (usize, &Reply)| {
-            let is_fixed = !depends_on_request(reply);
-            is_fixed.then(|| Arc::new(Plan::new(reply, index + 1, &script.model, Context::default())))
-        };
-        let ready = script.replies.iter().enumerate().map(plan).collect();
-        Self { left, first: 0, ready, script }
+        let mut queue = Self { left, first: 0, ready: HashMap::new(), script };
+        // The usual format ahead of the first request, which may be timed.
+        for index in 0..queue.left.len() {
+            queue.fixed_plan(index, WireFormat::ChatCompletions);
+        }
+        queue
     }
 
-    pub(crate) fn next(&mut self, request: &RecordedRequest) -> Arc<Plan> {
+    /// The bytes of a reply that does not depend on the request.
+    fn fixed_plan(&mut self, index: usize, format: WireFormat) -> Option<Arc<Plan>> {
+        let reply = &self.script.replies[index];
+        if depends_on_request(reply) {
+            return None;
+        }
+        let make = || Arc::new(Plan::new(reply, index + 1, &self.script.model, format, Context::default()));
+        Some(Arc::clone(self.ready.entry((index, format)).or_insert_with(make)))
+    }
+
+    pub(crate) fn next(&mut self, request: &RecordedRequest, format: WireFormat) -> Arc<Plan> {
         while self.left.get(self.first) == Some(&0) {
             self.first += 1;
         }
@@ -44,27 +56,27 @@ impl ReplyQueue {
         match (self.first..self.left.len()).find(fits) {
             Some(index) => {
                 self.left[index] -= 1;
-                self.plan(index, request)
+                self.plan(index, request, format)
             }
-            None => self.after_the_last(request),
+            None => self.after_the_last(request, format),
         }
     }
 
-    fn plan(&self, index: usize, request: &RecordedRequest) -> Arc<Plan> {
-        if let Some(plan) = &self.ready[index] {
-            return Arc::clone(plan);
+    fn plan(&mut self, index: usize, request: &RecordedRequest, format: WireFormat) -> Arc<Plan> {
+        if let Some(plan) = self.fixed_plan(index, format) {
+            return plan;
         }
         let reply = &self.script.replies[index];
         let last_message =
             if wants_last_message(reply) { request.last_message_text() } else { String::new() };
         let context = Context { request: request.number(), last_message: &last_message };
-        Arc::new(Plan::new(reply, index + 1, &self.script.model, context))
+        Arc::new(Plan::new(reply, index + 1, &self.script.model, format, context))
     }
 
-    fn after_the_last(&self, request: &RecordedRequest) -> Arc<Plan> {
+    fn after_the_last(&mut self, request: &RecordedRequest, format: WireFormat) -> Arc<Plan> {
         let total = self.script.replies.len();
         let reply = match self.script.when_exhausted {
-            WhenExhausted::RepeatLast if total > 0 => return self.plan(total - 1, request),
+            WhenExhausted::RepeatLast if total > 0 => return self.plan(total - 1, request, format),
             WhenExhausted::Echo => txt(request.last_message_text()),
             WhenExhausted::Error | WhenExhausted::RepeatLast => Reply::error(
                 500,
@@ -74,7 +86,7 @@ impl ReplyQueue {
                 ),
             ),
         };
-        Arc::new(Plan::new(&reply, 0, &self.script.model, Context::default()))
+        Arc::new(Plan::new(&reply, 0, &self.script.model, format, Context::default()))
     }
 }
 
@@ -91,7 +103,7 @@ mod tests {
             .map(|(index, message)| {
                 let body = serde_json::json!({ "messages": [{ "role": "user", "content": message }] });
                 let request = Request { body: body.to_string().into(), ..Request::default() };
-                queue.next(&RecordedRequest::new(index + 1, request)).reply
+                queue.next(&RecordedRequest::new(index + 1, request), WireFormat::ChatCompletions).reply
             })
             .collect()
     }

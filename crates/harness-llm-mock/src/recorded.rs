@@ -81,18 +81,30 @@ impl RecordedRequest {
         parsed.as_ref().map_err(String::as_str)
     }
 
-    /// The `messages` of the body; empty if it has none.
+    /// The `messages` of the body, or its `input` in the format of responses; empty if it has neither.
     pub fn messages(&self) -> &[Value] {
-        self.json().ok().and_then(|body| body["messages"].as_array()).map_or(&[], Vec::as_slice)
+        let Ok(body) = self.json() else { return &[] };
+        body["messages"].as_array().or_else(|| body["input"].as_array()).map_or(&[], Vec::as_slice)
     }
 
-    /// The text of the last message: its content if that is a string, else its text parts joined.
+    /// The text of the last message: its content if that is a string, else its text parts joined; of a tool result
+    /// what the tool said.
     pub fn last_message_text(&self) -> String {
-        match self.messages().last().map(|message| &message["content"]) {
-            Some(Value::String(text)) => text.clone(),
-            Some(Value::Array(parts)) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
-            _ => String::new(),
-        }
+        self.messages().last().map(text_of).unwrap_or_default()
+    }
+}
+
+/// The text of a message, a part of one, or a list of parts.
+fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().map(text_of).collect(),
+        Value::Object(part) => ["text", "content", "output"]
+            .iter()
+            .find_map(|key| part.get(*key))
+            .map(text_of)
+            .unwrap_or_default(),
+        _ => String::new(),
     }
 }
 
@@ -133,6 +145,16 @@ mod tests {
         let parts =
             r#"{"messages":[{"content":[{"type":"text","text":"a"},{"type":"image"},{"text":"b"}]}]}"#;
         assert_eq!(request(parts).last_message_text(), "ab");
+        for (body, text) in [
+            (
+                r#"{"messages":[{"content":[{"type":"tool_result","content":[{"type":"text","text":"r"}]}]}]}"#,
+                "r",
+            ),
+            (r#"{"input":[{"type":"function_call_output","call_id":"c","output":"r"}]}"#, "r"),
+            (r#"{"input":[{"role":"user","content":[{"type":"input_text","text":"t"}]}]}"#, "t"),
+        ] {
+            assert_eq!(request(body).last_message_text(), text, "{body}");
+        }
         for body in ["{}", "[", r#"{"messages":[]}"#, r#"{"messages":[{"content":null}]}"#] {
             assert_eq!(request(body).last_message_text(), "", "{body}");
         }

@@ -7,20 +7,12 @@ use tokio::net::TcpStream;
 use super::Shared;
 use super::player::{After, Cue, play};
 use super::stream_flag::asks_for_stream;
-use crate::chunk::{error, model_list};
 use crate::http::{Connection, ReadError, Request, whole};
 use crate::plan::Plan;
 use crate::unstreamed::unstreamed;
+use crate::wire::{WireFormat, error, model_list};
 
-/// Where model requests go, by wire format.
-const CHAT: [&str; 2] = ["/v1/chat/completions", "/chat/completions"];
-const MESSAGES: [&str; 2] = ["/v1/messages", "/messages"];
-const RESPONSES: [&str; 2] = ["/v1/responses", "/responses"];
 const MODELS: [&str; 2] = ["/v1/models", "/models"];
-
-fn is_model_path(path: &str) -> bool {
-    [CHAT, MESSAGES, RESPONSES].iter().any(|paths| paths.contains(&path))
-}
 
 pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     let mut connection = Connection::new(stream);
@@ -55,14 +47,20 @@ pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
 async fn answer(connection: &mut Connection, request: Request, shared: &Shared) -> std::io::Result<After> {
     let keep_alive = request.keeps_alive();
     let (status, body) = match (request.method.as_str(), request.path()) {
-        ("POST", path) if is_model_path(path) => return reply(connection, request, shared).await,
+        ("POST", path) if let Some(format) = WireFormat::at(path) => {
+            return reply(connection, request, format, shared).await;
+        }
         ("GET", path) if MODELS.contains(&path) => (200, model_list(&shared.model).to_string()),
-        (method, path) if is_model_path(path) || MODELS.contains(&path) => {
+        (method, path) if WireFormat::at(path).is_some() || MODELS.contains(&path) => {
             let message = format!("method {method} is not served at {path}");
             (405, error("invalid_request_error", "method_not_allowed", &message).to_string())
         }
         (_, path) => {
-            let message = format!("nothing is served at {path}; try POST {} or GET {}", CHAT[0], MODELS[0]);
+            let message = format!(
+                "nothing is served at {path}; try POST {} or GET {}",
+                WireFormat::ChatCompletions.path(),
+                MODELS[0]
+            );
             (404, error("invalid_request_error", "not_found", &message).to_string())
         }
     };
@@ -71,7 +69,12 @@ async fn answer(connection: &mut Connection, request: Request, shared: &Shared) 
     Ok(if keep_alive { After::KeepAlive } else { After::Close })
 }
 
-async fn reply(connection: &mut Connection, request: Request, shared: &Shared) -> std::io::Result<After> {
+async fn reply(
+    connection: &mut Connection,
+    request: Request,
+    format: WireFormat,
+    shared: &Shared,
+) -> std::io::Result<After> {
     let (is_http11, keep_alive) = (request.is_http11, request.keeps_alive());
     let streams = asks_for_stream(&request.body);
     let recorded = shared.model_requests.record(request);
@@ -85,7 +88,7 @@ async fn reply(connection: &mut Connection, request: Request, shared: &Shared) -
         connection.write(&whole(400, &body, keep_alive)).await?;
         return Ok(if keep_alive { After::KeepAlive } else { After::Close });
     }
-    let plan = shared.queue.lock().unwrap_or_else(PoisonError::into_inner).next(&recorded);
+    let plan = shared.queue.lock().unwrap_or_else(PoisonError::into_inner).next(&recorded, format);
     let cue = Cue {
         request: recorded.number(),
         prompt_bytes: recorded.body().len(),
@@ -93,8 +96,14 @@ async fn reply(connection: &mut Connection, request: Request, shared: &Shared) -
         keep_alive,
         gates: &shared.gates,
     };
-    if streams {
+    if streams || plan.whole.is_some() {
         return play(connection, &plan, cue).await;
+    }
+    if format != WireFormat::ChatCompletions {
+        let text = format!("{} is served as a stream only; ask for one", format.path());
+        let body = error("invalid_request_error", "stream_only", &text).to_string();
+        connection.write(&whole(400, &body, keep_alive)).await?;
+        return Ok(if keep_alive { After::KeepAlive } else { After::Close });
     }
     play(connection, &unstreamed(Plan::clone(&plan)), cue).await
 }
