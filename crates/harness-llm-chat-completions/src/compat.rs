@@ -1,4 +1,5 @@
 //! How an endpoint departs from the common form of the wire format.
+use harness_llm::{FailureCode, LlmError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +15,13 @@ pub struct Compat {
     pub max_tokens_field: Option<MaxTokensField>,
     /// Which reasoning goes back to the model with the history.
     pub reasoning_replay: ReasoningReplay,
+    /// Send `reasoning_content` with every assistant message that calls tools, even an empty one. Servers that think
+    /// by default refuse a history in which it is missing.
+    pub reasoning_required: bool,
+    /// How an effort word is written.
+    pub effort: EffortForm,
+    /// The effort words that the server knows. Unset: any is passed on. `off` is always known where it can be said.
+    pub efforts: Option<Vec<String>>,
     /// How an assistant message without text is written.
     pub empty_content: EmptyContent,
     /// Ask for token counts with `stream_options`. Switch off for servers that refuse the field.
@@ -27,10 +35,28 @@ impl Default for Compat {
         Self {
             max_tokens_field: None,
             reasoning_replay: ReasoningReplay::Never,
+            reasoning_required: false,
+            effort: EffortForm::ReasoningEffort,
+            efforts: None,
             empty_content: EmptyContent::EmptyString,
             stream_options: true,
             done_optional: false,
         }
+    }
+}
+
+impl Compat {
+    /// Looks whether the server knows an effort word.
+    ///
+    /// # Errors
+    /// [`FailureCode::INVALID_REQUEST`] with the words that it knows.
+    pub fn check_effort(&self, word: Option<&str>) -> Result<(), LlmError> {
+        let (Some(word), Some(known)) = (word, &self.efforts) else { return Ok(()) };
+        if word == "off" || known.iter().any(|effort| effort == word) {
+            return Ok(());
+        }
+        let text = format!("reasoning effort `{word}` is not known here; use off, {}", known.join(", "));
+        Err(LlmError::new(FailureCode::INVALID_REQUEST, text))
     }
 }
 
@@ -69,6 +95,24 @@ pub enum ReasoningReplay {
     ToolCalls,
     /// All of it.
     Always,
+}
+
+/// How an effort word is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum EffortForm {
+    /// `"reasoning_effort": "high"`, as OpenAI has it; `off` is `"none"`.
+    #[default]
+    ReasoningEffort,
+    /// `"thinking": {"type": "enabled"}` beside `reasoning_effort`, as DeepSeek has it; `off` is
+    /// `{"type": "disabled"}`.
+    Thinking,
+    /// `"reasoning": {"effort": "high"}`, as `OpenRouter` has it; `off` is `{"enabled": false}`.
+    Reasoning,
+    /// `"chat_template_kwargs": {"enable_thinking": true}`, as vLLM, `SGLang` and the llama.cpp server have it for
+    /// models whose template knows the switch. Every word but `off` is on.
+    EnableThinking,
 }
 
 /// How an assistant message without text is written.

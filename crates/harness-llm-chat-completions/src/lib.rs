@@ -7,9 +7,9 @@ mod decode;
 mod encode;
 mod protocol;
 
-pub use compat::{Compat, EmptyContent, MaxTokensField, ReasoningReplay};
+pub use compat::{Compat, EffortForm, EmptyContent, MaxTokensField, ReasoningReplay};
 #[cfg(feature = "conformance")]
 pub use conformance::chat_completions;
 pub use decode::StreamDecoder;
 pub use encode::Encoder;
-pub use protocol::{ChatCompletions, bearer, option_fields};
+pub use protocol::ChatCompletions;

@@ -18,6 +18,9 @@ pub struct ChatCompletions {
 }
 
 impl ChatCompletions {
+    /// What is called below a base URL.
+    pub const OPERATION: &'static str = "chat/completions";
+
     /// The format with `compat`.
     pub fn new(compat: Compat) -> Self {
         Self { encoder: Encoder::new(compat) }
@@ -26,22 +29,34 @@ impl ChatCompletions {
 
 impl Protocol for ChatCompletions {
     fn operation(&self) -> &'static str {
-        "chat/completions"
+        Self::OPERATION
     }
     fn credential(&self, key: &SecretString) -> (HeaderName, SecretString) {
-        bearer(key)
+        (AUTHORIZATION, format!("Bearer {}", key.expose_secret()).into())
     }
     fn own_fields(&self) -> &'static [&'static str] {
         &["model", "messages", "tools", "stream", "stream_options"]
     }
-    fn check(&self, _: &CallConfig) -> Result<(), LlmError> {
-        Ok(())
+    fn check(&self, config: &CallConfig) -> Result<(), LlmError> {
+        self.encoder.compat().check_effort(config.reasoning_effort.as_deref())
     }
     fn fields(&self, request: &Request) -> Map<String, Value> {
         self.encoder.fields(request)
     }
-    fn option_fields(&self, options: &RequestOptions) -> Map<String, Value> {
-        option_fields(options)
+    fn option_fields(&self, options: &RequestOptions) -> Result<Map<String, Value>, LlmError> {
+        let mut fields = Map::new();
+        if !options.metadata.is_empty() {
+            fields.insert("metadata".into(), json!(options.metadata));
+        }
+        if let Some(cache) = &options.cache {
+            if let Some(key) = &cache.key {
+                fields.insert("prompt_cache_key".into(), key.as_str().into());
+            }
+            if cache.retention == CacheRetention::Long {
+                fields.insert("prompt_cache_retention".into(), "24h".into());
+            }
+        }
+        Ok(fields)
     }
     fn encode(&self, request: &Request, extra: &Map<String, Value>) -> Result<Bytes, LlmError> {
         self.encoder.encode_with(request, extra)
@@ -49,26 +64,4 @@ impl Protocol for ChatCompletions {
     fn decoder(&self, request: Arc<Request>, site: StreamSite) -> Box<dyn Decoder> {
         Box::new(StreamDecoder::new(request, self.encoder.compat()).at(site))
     }
-}
-
-/// A key as a bearer token.
-pub fn bearer(key: &SecretString) -> (HeaderName, SecretString) {
-    (AUTHORIZATION, format!("Bearer {}", key.expose_secret()).into())
-}
-
-/// Metadata and cache wishes as OpenAI's body fields.
-pub fn option_fields(options: &RequestOptions) -> Map<String, Value> {
-    let mut fields = Map::new();
-    if !options.metadata.is_empty() {
-        fields.insert("metadata".into(), json!(options.metadata));
-    }
-    if let Some(cache) = &options.cache {
-        if let Some(key) = &cache.key {
-            fields.insert("prompt_cache_key".into(), key.as_str().into());
-        }
-        if cache.retention == CacheRetention::Long {
-            fields.insert("prompt_cache_retention".into(), "24h".into());
-        }
-    }
-    fields
 }

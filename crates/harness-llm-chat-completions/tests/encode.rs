@@ -8,7 +8,9 @@ use harness_llm::{
     Attachment, Block, ContextForm, Message, MessageSource, Request, Role, ToolCallBlock, ToolResultBlock,
     ToolSpec,
 };
-use harness_llm_chat_completions::{Compat, EmptyContent, Encoder, MaxTokensField, ReasoningReplay};
+use harness_llm_chat_completions::{
+    Compat, EffortForm, EmptyContent, Encoder, MaxTokensField, ReasoningReplay,
+};
 use serde_json::{Value, json};
 use support::request;
 
@@ -69,6 +71,9 @@ fn a_full_request_with_every_setting_turned() {
     let compat = Compat {
         max_tokens_field: Some(MaxTokensField::MaxCompletionTokens),
         reasoning_replay: ReasoningReplay::Always,
+        reasoning_required: true,
+        effort: EffortForm::Thinking,
+        efforts: Some(vec!["low".into()]),
         empty_content: EmptyContent::Null,
         stream_options: false,
         done_optional: true,
@@ -158,4 +163,29 @@ fn each_request_starts_with_the_whole_of_the_last_one() {
         assert_eq!(*tools.get_or_insert_with(|| its_tools.clone()), its_tools);
         last = messages;
     }
+}
+
+#[test]
+fn empty_reasoning_goes_with_calls_where_a_server_demands_the_field() {
+    let request = request(vec![
+        Message::assistant("p", "m", vec![call("c1", "{}")]),
+        Message::assistant("p", "m", vec![Block::text("a")]),
+    ]);
+    let compat =
+        Compat { reasoning_replay: ReasoningReplay::Always, reasoning_required: true, ..Compat::default() };
+    let body = body(compat, &request);
+    assert_eq!(body["messages"][0]["reasoning_content"], "");
+    assert_eq!(body["messages"][1].get("reasoning_content"), None);
+}
+
+#[test]
+fn effort_words_are_checked_against_what_the_server_knows() {
+    let any = Compat::default();
+    any.check_effort(Some("extreme")).unwrap();
+    let some = Compat { efforts: Some(vec!["low".into(), "high".into()]), ..Compat::default() };
+    for word in [None, Some("off"), Some("high")] {
+        some.check_effort(word).unwrap();
+    }
+    let refused = some.check_effort(Some("medium")).unwrap_err();
+    assert_eq!(refused.0.message, "reasoning effort `medium` is not known here; use off, low, high");
 }

@@ -20,7 +20,7 @@ pub(crate) fn body<'a>(
     if extras.is_empty() {
         return Ok(Cow::Borrowed(configured));
     }
-    let mut added = protocol.option_fields(&extras.options);
+    let mut added = protocol.option_fields(&extras.options)?;
     added.extend(extras.fields.fields().clone());
     let (always, now) = (protocol.own_fields(), protocol.fields(request));
     let is_own = |field: &&String| always.contains(&field.as_str()) || now.contains_key(*field);

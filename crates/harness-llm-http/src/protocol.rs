@@ -36,7 +36,10 @@ pub trait Protocol: Send + Sync + 'static {
     fn fields(&self, request: &Request) -> Map<String, Value>;
 
     /// The body fields in which this format carries metadata and cache wishes.
-    fn option_fields(&self, options: &RequestOptions) -> Map<String, Value>;
+    ///
+    /// # Errors
+    /// For metadata that has no place in it.
+    fn option_fields(&self, options: &RequestOptions) -> Result<Map<String, Value>, LlmError>;
 
     /// The body of `request`, `extra` at its end. The same request gives the same bytes.
     ///

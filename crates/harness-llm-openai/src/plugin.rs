@@ -5,6 +5,7 @@ use harness_kernel::{Ctx, Plugin, PluginError};
 use harness_llm::Llm;
 use harness_llm_chat_completions::{ChatCompletions, Compat, MaxTokensField};
 use harness_llm_http::{Endpoint, HttpAdapter, Protocol, RouteConfig};
+use harness_llm_responses::{Responses, ResponsesCompat};
 
 /// Which of OpenAI's two wire formats a route speaks.
 #[derive(Debug, Clone)]
@@ -12,6 +13,8 @@ use harness_llm_http::{Endpoint, HttpAdapter, Protocol, RouteConfig};
 pub enum WireFormat {
     /// Chat completions, which most compatible servers speak, with what this one does differently.
     ChatCompletions(Compat),
+    /// Responses, likewise.
+    Responses(ResponsesCompat),
 }
 
 /// One provider route.
@@ -42,14 +45,14 @@ pub fn adapter(route: OpenAiRoute) -> HttpAdapter {
     let OpenAiRoute { route, format } = route;
     let protocol: Arc<dyn Protocol> = match format {
         WireFormat::ChatCompletions(mut compat) => {
-            let protocol_default = ChatCompletions::new(compat.clone());
             if let (None, Ok(endpoint)) =
-                (compat.max_tokens_field, Endpoint::parse(&route.base_url, protocol_default.operation()))
+                (compat.max_tokens_field, Endpoint::parse(&route.base_url, ChatCompletions::OPERATION))
             {
                 compat.max_tokens_field = Some(MaxTokensField::for_host(endpoint.host()));
             }
             Arc::new(ChatCompletions::new(compat))
         }
+        WireFormat::Responses(compat) => Arc::new(Responses::new(compat)),
     };
     HttpAdapter::new(route, protocol)
 }

@@ -21,8 +21,8 @@ pub(super) enum WireMessage<'a> {
     },
     Assistant {
         content: Option<Cow<'a, str>>,
-        #[serde(skip_serializing_if = "str::is_empty")]
-        reasoning_content: Cow<'a, str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reasoning_content: Option<Cow<'a, str>>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<WireCall<'a>>,
     },
@@ -89,9 +89,11 @@ fn assistant<'a>(message: &'a Message, compat: &Compat) -> WireMessage<'a> {
         ReasoningReplay::ToolCalls => !tool_calls.is_empty(),
         ReasoningReplay::Always => true,
     };
+    let reasoning_content = if replays { reasoning_text(&message.content) } else { "".into() };
+    let is_required = compat.reasoning_required && !tool_calls.is_empty();
     WireMessage::Assistant {
         content: (!as_null).then_some(content),
-        reasoning_content: if replays { reasoning_text(&message.content) } else { "".into() },
+        reasoning_content: (is_required || !reasoning_content.is_empty()).then_some(reasoning_content),
         tool_calls,
     }
 }

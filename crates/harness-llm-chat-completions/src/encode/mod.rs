@@ -1,4 +1,5 @@
 //! Requests to bodies.
+mod effort;
 mod message;
 
 use std::sync::{Mutex, PoisonError};
@@ -9,6 +10,7 @@ use harness_llm_http::{Fragments, append_fields};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use self::effort::EffortFields;
 use self::message::WireMessage;
 use crate::compat::{Compat, MaxTokensField};
 
@@ -38,8 +40,8 @@ struct Cache {
 /// The part of a body that follows the model, the messages and the tools.
 #[derive(Serialize)]
 struct Tail<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reasoning_effort: Option<&'a str>,
+    #[serde(flatten)]
+    effort: EffortFields<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -152,7 +154,7 @@ impl Encoder {
         let field = self.compat.max_tokens_field.unwrap_or_default();
         let limit = |of: MaxTokensField| config.max_tokens.filter(|_| field == of);
         Tail {
-            reasoning_effort: config.reasoning_effort.as_deref(),
+            effort: EffortFields::new(self.compat.effort, config.reasoning_effort.as_deref()),
             temperature: config.temperature,
             max_tokens: limit(MaxTokensField::MaxTokens),
             max_completion_tokens: limit(MaxTokensField::MaxCompletionTokens),

@@ -40,8 +40,10 @@ fn reply(script: Script, framing: Framing) -> Reply {
         return Reply { status, body: Some(body), ..reply };
     }
     reply = reply.step(Step::Head);
+    // A write of its own for each piece; many small ones need no time apart.
+    let between = if matches!(framing, Framing::Pieces(_)) { Step::PauseMs(0) } else { Step::PauseMs(20) };
     for piece in script.pieces {
-        reply = reply.flush().bytes(piece);
+        reply = reply.step(between.clone()).bytes(piece);
     }
     match script.close {
         Close::Clean if framing == Framing::CutOff => reply.end(End::Cut),

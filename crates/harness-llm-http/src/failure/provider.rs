@@ -155,10 +155,18 @@ const QUOTA: [&str; 6] = [
     "billing",
 ];
 const RATE: [&str; 4] = ["rate limit", "rate_limit", "too many requests", "ratelimit"];
-const KEY: [&str; 4] = ["invalid_api_key", "invalid api key", "api key not valid", "authentication_error"];
+const KEY: [&str; 5] =
+    ["invalid_api_key", "invalid api key", "api key not valid", "authentication_error", "permission_error"];
 const UNKNOWN_MODEL: [&str; 4] = ["model_not_found", "model not found", "no such model", "model not exist"];
-const SERVER: [&str; 5] =
-    ["server_error", "internal server error", "internal_error", "overloaded", "service unavailable"];
+const SERVER: [&str; 7] = [
+    "server_error",
+    "internal server error",
+    "internal_error",
+    "overloaded",
+    "service unavailable",
+    "api_error",
+    "timeout_error",
+];
 
 /// A text, or a number as one.
 fn word(value: Option<&Value>) -> Option<String> {
@@ -212,7 +220,20 @@ mod tests {
             (404, r#"{"error":{"code":"model_not_found","message":"x"}}"#, "UNKNOWN_MODEL"),
             (404, "The model `x` does not exist", "UNKNOWN_MODEL"),
             (404, "404 page not found", "INVALID_ENDPOINT"),
+            (
+                404,
+                r#"{"type":"error","error":{"type":"not_found_error","message":"model: claude-0"}}"#,
+                "UNKNOWN_MODEL",
+            ),
+            (400, r#"{"error":{"message":"Your credit balance is too low to access the API"}}"#, "QUOTA"),
+            (
+                400,
+                r#"{"error":{"message":"prompt is too long: 9 tokens > 8 maximum"}}"#,
+                "CONTEXT_WINDOW_EXCEEDED",
+            ),
+            (413, r#"{"error":{"type":"request_too_large","message":"x"}}"#, "INVALID_REQUEST"),
             (500, "", "SERVER"),
+            (529, r#"{"error":{"type":"overloaded_error","message":"x"}}"#, "SERVER"),
             (503, "", "SERVER"),
             (418, "", "HTTP_418"),
             (301, "", "HTTP_301"),
@@ -229,6 +250,10 @@ mod tests {
             (r#"{"message":"busy","type":"rate_limit_error"}"#, "RATE_LIMIT"),
             (r#"{"message":"busy","code":502}"#, "SERVER"),
             (r#"{"message":"busy","type":"invalid_request_error"}"#, "INVALID_REQUEST"),
+            (r#"{"type":"error","error":{"type":"overloaded_error","message":"busy"}}"#, "SERVER"),
+            (r#"{"type":"error","error":{"type":"api_error","message":"busy"}}"#, "SERVER"),
+            (r#"{"type":"error","error":{"type":"permission_error","message":"busy"}}"#, "AUTH"),
+            (r#"{"type":"error","error":{"type":"billing_error","message":"busy"}}"#, "QUOTA"),
             (r#"{"message":"busy","code":"moon_phase"}"#, "moon_phase"),
             (r#"{"message":"busy","code":null}"#, "SERVER"),
             ("busy", "SERVER"),
