@@ -31,6 +31,11 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ConfigCommand,
     },
+    /// Look at models: what is known of them, and what their servers say
+    Models {
+        #[command(subcommand)]
+        command: Option<ModelsCommand>,
+    },
     /// Look at hooks, try them, and serve them to other programs
     Hooks {
         #[command(subcommand)]
@@ -56,7 +61,8 @@ pub(crate) struct RunArgs {
     /// Provider route, such as `deepseek` or `openai`
     #[arg(long, short, value_name = "NAME")]
     pub(crate) provider: Option<String>,
-    /// Address of an OpenAI-compatible endpoint, such as `http://127.0.0.1:11434/v1`
+    /// Address in place of the provider's own; without a provider, an OpenAI-compatible server such as
+    /// `http://127.0.0.1:11434/v1`
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
     /// The folder to work in [default: the current one]
@@ -104,6 +110,33 @@ pub(crate) enum BackendName {
     Jsonl,
     /// One database
     Sqlite,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelsCommand {
+    /// List the models of the catalog and the settings, with windows and prices
+    List {
+        /// Only those of this provider route
+        #[arg(long, short, value_name = "NAME")]
+        provider: Option<String>,
+        /// Print JSON, one model a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Ask a provider's server which models it serves; exit code 1 if it does not serve the one to use
+    Check {
+        /// Provider route [default: that of the settings]
+        provider: Option<String>,
+        /// The model to look for [default: that of the settings]
+        #[arg(long, short, value_name = "NAME")]
+        model: Option<String>,
+        /// Address in place of the provider's own
+        #[arg(long, value_name = "URL")]
+        base_url: Option<String>,
+        /// Print JSON, one model a line
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -29,6 +29,25 @@ pub(crate) fn settings(
     layers(environment, paths, cwd, output).map(harness_config::ConfigBuilder::build)
 }
 
+/// The settings for a look at one provider: its route, perhaps at another address.
+pub(crate) fn provider_settings(
+    provider: Option<&str>,
+    base_url: Option<&str>,
+    environment: &Environment,
+    paths: &Paths,
+    output: &Output,
+) -> Result<Config> {
+    let mut builder = layers(environment, paths, &working_folder(None)?, output)?;
+    let provider = provider.or_else(|| base_url.map(|_| "openai"));
+    if let Some(provider) = provider {
+        builder = builder.flag("PROVIDER", &["model", "provider"], provider.into());
+    }
+    if let (Some(url), Some(provider)) = (base_url, provider) {
+        builder = builder.flag("--base-url", &["providers", provider, "base_url"], url.into());
+    }
+    Ok(builder.build())
+}
+
 /// The settings of a run.
 pub(crate) fn run_settings(
     args: &RunArgs,

@@ -16,6 +16,7 @@ mod hooks_args;
 mod hooks_serve;
 mod logging;
 mod mock;
+mod models;
 mod output;
 mod render;
 mod repeats;
@@ -74,6 +75,7 @@ fn main() -> ExitCode {
             Command::Run(args) => run::run(args, &environment, &output).await,
             Command::Sessions { command } => sessions::run(command, &environment, &output).await,
             Command::Config { command } => config_command::run(command, &environment, &output),
+            Command::Models { command } => models::run(command, &environment, &output).await,
             Command::Hooks { command } => hooks::run(command, &environment, &output).await,
             Command::Demo(args) => demo::run(args, &environment, &output).await,
             Command::MockLlm(args) => mock::run(args, &output).await,

@@ -23,7 +23,8 @@ pub enum BundleError {
     NoModel(String),
     /// Nothing is known of the provider.
     #[error(
-        "provider `{0}` is not known: pass --base-url, or add [providers.{0}] with a base_url to the settings"
+        "provider `{0}` is not known (`harness models` lists those that are): pass --base-url, or add [providers.{0}] \
+         with a base_url to the settings"
     )]
     UnknownProvider(String),
     /// A plugin did not start.
@@ -58,6 +59,9 @@ pub enum BundleError {
         /// Why.
         detail: String,
     },
+    /// A model's server could not be asked.
+    #[error("{}", .0.0.message)]
+    Model(harness_llm::LlmError),
     /// The composition did not come down cleanly.
     #[error("shutdown: {0}")]
     Shutdown(String),
@@ -81,6 +85,7 @@ impl BundleError {
             Self::NothingToContinue(_) => "NOTHING_TO_CONTINUE",
             Self::Agent(error) => error.code(),
             Self::Instructions { .. } => "INSTRUCTIONS",
+            Self::Model(_) => "MODEL_SERVER",
             Self::Shutdown(_) => "SHUTDOWN",
         }
     }

@@ -16,6 +16,8 @@ use harness_fs_policy::FsPolicy;
 use harness_hooks_claude::HooksClaude;
 use harness_kernel::{App, Ctx, Running, Service};
 use harness_llm::{CallConfig, LlmPlugin};
+use harness_llm_anthropic::LlmAnthropic;
+use harness_llm_deepseek::LlmDeepSeek;
 use harness_llm_openai::LlmOpenAi;
 use harness_permissions::Permissions;
 use harness_session::{Clock, SessionHeader, SessionId, SessionPlugin, Sessions, SystemClock};
@@ -31,10 +33,10 @@ use harness_tools::ToolsPlugin;
 
 use crate::error::BundleError;
 use crate::hooks::hooks_config;
-use crate::providers::{Providers, resolve};
+use crate::providers::{Providers, Sources, resolve};
 use crate::settings::{
-    AgentSettings, BashSection, FsPolicySection, HttpSettings, ModelSettings, PermissionSection,
-    ProvidersSettings, SessionSettings,
+    AgentSettings, BashSection, FsPolicySection, HttpSettings, ModelSettings, ModelsSettings,
+    PermissionSection, ProvidersSettings, SessionSettings,
 };
 use crate::surroundings::Surroundings;
 use crate::{instructions, prompt, storage, upkeep};
@@ -72,8 +74,9 @@ impl Harness {
         let permissions = Permissions::new(&permissions.0)?;
         files.0.writable_roots.extend(permissions.write_roots());
         let http: HttpSettings = config.section()?;
-        let providers: ProvidersSettings = config.section()?;
-        let providers = resolve(&providers, &http, environment);
+        let (providers, models): (ProvidersSettings, ModelsSettings) = (config.section()?, config.section()?);
+        let sources = Sources { providers: &providers, models: &models, http: &http, environment };
+        let providers = resolve(&sources)?;
 
         let variables = environment.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
         let mut shell = BashLocalConfig::new(variables, paths.spill.clone());
@@ -83,7 +86,9 @@ impl Harness {
         let app = storage::plugged(App::default(), &session, paths)?
             .with(SessionPlugin::default())
             .with(LlmPlugin)
-            .with(LlmOpenAi { providers: providers.configs() })
+            .with(LlmOpenAi { providers: providers.openai() })
+            .with(LlmDeepSeek { providers: providers.deepseek() })
+            .with(LlmAnthropic { providers: providers.anthropic() })
             .with(SystemPromptPlugin { sections: prompt::sections() })
             .with(ToolsPlugin)
             .with(ToolSchema)

@@ -6,6 +6,7 @@ mod error;
 mod harness;
 mod hooks;
 mod instructions;
+mod models;
 mod prompt;
 mod providers;
 mod replay;
@@ -18,11 +19,12 @@ pub use catalog::{Catalog, catalog};
 pub use error::BundleError;
 pub use harness::{Harness, OpenedAgent};
 pub use hooks::{hooks_config, trust_hooks};
+pub use models::{ModelRow, known_models, served_models};
 pub use replay::replay_session;
 pub use settings::{
     AgentSettings, BackendSetting, BashSection, CompressionSetting, DurabilitySetting, FsPolicySection,
-    HttpSettings, ModelSettings, PermissionSection, ProviderSettings, ProvidersSettings, SessionSettings,
-    sections,
+    HttpSettings, ModelEntry, ModelSettings, ModelsSettings, PermissionSection, ProtocolSetting,
+    ProviderSettings, ProvidersSettings, SessionSettings, sections,
 };
 pub use storage::storage;
 pub use upkeep::{

@@ -6,6 +6,7 @@ use harness_bash_local::BashLimits;
 use harness_config::{ConfigBuilder, ProjectKeys, Section};
 use harness_fs_policy::FsPolicyConfig;
 use harness_hooks_claude::HooksSettings;
+use harness_llm_chat_completions::Compat;
 use harness_permissions::PermissionsConfig;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ModelSettings {
-    /// Provider route: a key of `providers`, or a built-in one (`deepseek`, `openai`)
+    /// Provider route: a key of `providers`, or one that is known (see `harness models`)
     pub provider: String,
     /// Model name, as the provider knows it
     pub name: Option<String>,
@@ -37,12 +38,74 @@ impl Section for ModelSettings {
     const PROJECT: ProjectKeys = ProjectKeys::Only(&["reasoning_effort", "temperature", "max_tokens"]);
 }
 
-/// One entry of section `providers`: an OpenAI-compatible endpoint.
+/// What is spoken at an address.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProtocolSetting {
+    /// OpenAI's chat completions, which most servers know
+    #[default]
+    ChatCompletions,
+    /// OpenAI's responses
+    Responses,
+    /// Anthropic's messages
+    Messages,
+    /// Chat completions as DeepSeek has them
+    #[serde(rename = "deepseek")]
+    DeepSeek,
+}
+impl ProtocolSetting {
+    /// The word for it in settings.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::ChatCompletions => "chat-completions",
+            Self::Responses => "responses",
+            Self::Messages => "messages",
+            Self::DeepSeek => "deepseek",
+        }
+    }
+    /// What a word stands for.
+    pub(crate) fn of(word: &str) -> Option<Self> {
+        [Self::ChatCompletions, Self::Responses, Self::Messages, Self::DeepSeek]
+            .into_iter()
+            .find(|protocol| protocol.word() == word)
+    }
+}
+
+/// One entry of section `models`: what is known of a model beyond the catalog, or against it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ModelEntry {
+    /// Context window in tokens
+    pub context_window: Option<u64>,
+    /// Most answer tokens
+    pub max_output: Option<u64>,
+}
+
+/// Section `models`: models by `provider/model`. Never read from an untrusted project.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct ModelsSettings(pub BTreeMap<String, ModelEntry>);
+impl Section for ModelsSettings {
+    const NAME: &'static str = "models";
+    const PROJECT: ProjectKeys = ProjectKeys::Only(&[]);
+}
+
+/// One entry of section `providers`: an endpoint.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProviderSettings {
     /// Address, such as `https://api.example.com/v1`
     pub base_url: Option<String>,
+    /// What is spoken there [default: what is known of the provider, else chat completions]
+    pub protocol: Option<ProtocolSetting>,
+    /// How its chat completions depart from the common form
+    pub compat: Option<Compat>,
+    /// Responses only: ask for reasoning in a form that can go back to the model [default: true]
+    pub encrypted_reasoning: Option<bool>,
+    /// Headers to add to each request; not for keys
+    pub headers: BTreeMap<String, String>,
+    /// Fields to add to each request body, for what only this server knows
+    pub extra_body: serde_json::Map<String, serde_json::Value>,
     /// Key; better kept in the environment
     pub api_key: Option<String>,
     /// Environment variable that holds the key
@@ -56,7 +119,7 @@ pub struct ProviderSettings {
 }
 
 /// Section `providers`: endpoints by route name. Never read from an untrusted project.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct ProvidersSettings(pub BTreeMap<String, ProviderSettings>);
 impl Section for ProvidersSettings {
@@ -199,6 +262,7 @@ pub fn sections(builder: ConfigBuilder) -> ConfigBuilder {
     let builder = builder
         .section::<ModelSettings>()
         .section::<ProvidersSettings>()
+        .section::<ModelsSettings>()
         .section::<HttpSettings>()
         .section::<AgentSettings>()
         .section::<SessionSettings>()

@@ -6,6 +6,7 @@ use harness_budget::{Budget, BudgetConfig};
 use harness_compact_basic::{CompactBasic, CompactConfig};
 use harness_config::{Config, ConfigBuilder, ProjectKeys, Section};
 use harness_kernel::{App, Ctx, Plugin, PluginError};
+use harness_llm_catalog::{KnownPrice, find};
 use harness_llm_text_calls::{TextCalls, TextCallsConfig};
 use harness_retry::{Retry, RetryConfig};
 use harness_token_meter::{Price, Prices, TokenMeter};
@@ -79,7 +80,7 @@ pub struct PriceSettings {
     pub cache_write: Option<f64>,
 }
 
-/// Section `prices`: prices by `provider/model`. Never read from an untrusted project.
+/// Section `prices`: prices by `provider/model`, in place of the catalog's. Never read from an untrusted project.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct PricesSettings(pub BTreeMap<String, PriceSettings>);
@@ -142,10 +143,19 @@ impl Plugin for PriceList {
         Ok(())
     }
 }
+impl PricesSettings {
+    /// The price of a model: what the settings say, else what the catalog says.
+    pub(crate) fn of(&self, provider: &str, model: &str) -> Option<PriceSettings> {
+        if let Some(price) = self.0.get(&format!("{provider}/{model}")) {
+            return Some(*price);
+        }
+        let KnownPrice { input, output, cache_read, cache_write } = find(provider, model)?.price?;
+        Some(PriceSettings { input, output, cache_read, cache_write })
+    }
+}
 impl Prices for PricesSettings {
     fn price(&self, provider: &str, model: &str) -> Option<Price> {
-        let PriceSettings { input, output, cache_read, cache_write } =
-            *self.0.get(&format!("{provider}/{model}"))?;
+        let PriceSettings { input, output, cache_read, cache_write } = self.of(provider, model)?;
         Some(Price { input, output, cache_read, cache_write })
     }
 }

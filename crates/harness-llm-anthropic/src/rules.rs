@@ -1,4 +1,6 @@
 //! What each model takes, kept as data.
+use std::sync::LazyLock;
+
 use serde::Deserialize;
 
 /// The rules in `rules.json`, the first that fits a model counts.
@@ -50,30 +52,24 @@ fn yes() -> bool {
     true
 }
 
-/// The rules, read once for each adapter.
-#[derive(Debug, Default)]
-pub(crate) struct Rules(Vec<Rule>);
+/// Read at the first use.
+static BUILT_IN: LazyLock<Vec<Rule>> = LazyLock::new(|| serde_json::from_str(RULES).unwrap_or_default());
+/// For a model that no rule is for.
+static NONE: Rule = Rule {
+    models: String::new(),
+    thinking: ThinkingForm::None,
+    efforts: Vec::new(),
+    off: OffForm::Disabled,
+    temperature: true,
+};
 
-impl Rules {
-    /// The rules that are built in.
-    pub(crate) fn built_in() -> Self {
-        Self(serde_json::from_str(RULES).unwrap_or_default())
-    }
-
-    /// What `model` takes.
-    pub(crate) fn of(&self, model: &str) -> Rule {
-        let fits = |rule: &&Rule| match rule.models.strip_suffix('*') {
-            Some(start) => model.starts_with(start),
-            None => model == rule.models,
-        };
-        self.0.iter().find(fits).cloned().unwrap_or(Rule {
-            models: "*".into(),
-            thinking: ThinkingForm::None,
-            efforts: Vec::new(),
-            off: OffForm::Disabled,
-            temperature: true,
-        })
-    }
+/// What `model` takes.
+pub(crate) fn rule_of(model: &str) -> &'static Rule {
+    let fits = |rule: &&Rule| match rule.models.strip_suffix('*') {
+        Some(start) => model.starts_with(start),
+        None => model == rule.models,
+    };
+    BUILT_IN.iter().find(fits).unwrap_or(&NONE)
 }
 
 #[cfg(test)]
@@ -87,10 +83,9 @@ mod tests {
         for rule in &rules {
             assert_eq!(rule.efforts.is_empty(), rule.thinking != ThinkingForm::Adaptive, "{rule:?}");
         }
-        let rules = Rules::built_in();
-        assert_eq!(rules.of("claude-haiku-4-5-20251001").thinking, ThinkingForm::Budget);
-        assert_eq!(rules.of("claude-opus-4-8").thinking, ThinkingForm::Adaptive);
-        assert_eq!(rules.of("claude-fable-5-1").off, OffForm::Refused);
-        assert!(rules.of("qwen3").temperature);
+        assert_eq!(rule_of("claude-haiku-4-5-20251001").thinking, ThinkingForm::Budget);
+        assert_eq!(rule_of("claude-opus-4-8").thinking, ThinkingForm::Adaptive);
+        assert_eq!(rule_of("claude-fable-5-1").off, OffForm::Refused);
+        assert!(rule_of("qwen3").temperature);
     }
 }

@@ -105,7 +105,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::rules::Rules;
+    use crate::rules::rule_of;
 
     fn asked(
         model: &str,
@@ -120,8 +120,7 @@ mod tests {
             temperature,
             ..CallConfig::default()
         };
-        let rule = Rules::built_in().of(model);
-        fields(&config, &rule, max_tokens)
+        fields(&config, rule_of(model), max_tokens)
             .map(|fields| serde_json::to_value(fields).unwrap())
             .map_err(|error| error.0.message)
     }

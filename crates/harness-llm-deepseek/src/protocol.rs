@@ -1,5 +1,5 @@
 //! Chat completions with the rule of each model.
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use harness_llm::{CallConfig, LlmError, Request, RequestOptions};
@@ -13,7 +13,9 @@ use crate::rules::{Pattern, built_in};
 
 /// The format, one for each rule.
 pub(crate) struct DeepSeek {
-    rules: Vec<(Pattern, ChatCompletions)>,
+    compat: Option<Compat>,
+    /// Made at the first use.
+    rules: OnceLock<Vec<(Pattern, ChatCompletions)>>,
     /// For a model that no rule is for.
     common: ChatCompletions,
 }
@@ -21,16 +23,21 @@ pub(crate) struct DeepSeek {
 impl DeepSeek {
     /// `compat` takes the place of all rules.
     pub(crate) fn new(compat: Option<Compat>) -> Self {
-        let rules = match compat {
-            Some(compat) => vec![(Pattern::any(), compat)],
-            None => built_in().unwrap_or_default(),
-        };
-        let rules = rules.into_iter().map(|(pattern, compat)| (pattern, ChatCompletions::new(compat)));
-        Self { rules: rules.collect(), common: ChatCompletions::new(Compat::default()) }
+        Self { compat, rules: OnceLock::new(), common: ChatCompletions::new(Compat::default()) }
+    }
+
+    fn rules(&self) -> &[(Pattern, ChatCompletions)] {
+        self.rules.get_or_init(|| {
+            let rules = match &self.compat {
+                Some(compat) => vec![(Pattern::any(), compat.clone())],
+                None => built_in().unwrap_or_default(),
+            };
+            rules.into_iter().map(|(pattern, compat)| (pattern, ChatCompletions::new(compat))).collect()
+        })
     }
 
     fn of(&self, model: &str) -> &ChatCompletions {
-        let rule = self.rules.iter().find(|(pattern, _)| pattern.fits(model));
+        let rule = self.rules().iter().find(|(pattern, _)| pattern.fits(model));
         rule.map_or(&self.common, |(_, format)| format)
     }
 }

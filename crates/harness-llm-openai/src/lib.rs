@@ -2,4 +2,5 @@
 
 mod plugin;
 
+pub use harness_llm_responses::ResponsesCompat;
 pub use plugin::{LlmOpenAi, OpenAiRoute, WireFormat, adapter};

@@ -12,7 +12,7 @@ use crate::decode::StreamDecoder;
 use crate::encode::Encoder;
 
 /// The effort words of the format, and `off` for `none`.
-const EFFORTS: [&str; 7] = ["off", "none", "minimal", "low", "medium", "high", "xhigh"];
+const EFFORTS: [&str; 8] = ["off", "none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 /// What to do differently for one endpoint. The default is OpenAI's own form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

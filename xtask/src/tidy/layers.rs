@@ -65,6 +65,7 @@ pub(super) const LAYERS: &[(&str, Kind)] = &[
     ("harness-config", Primitive),
     ("harness-hooks", Primitive),
     ("harness-http", Primitive),
+    ("harness-llm-catalog", Primitive),
     ("harness-llm-chat-completions", Primitive),
     ("harness-llm-http", Primitive),
     ("harness-llm-mock", Primitive),
@@ -79,8 +80,11 @@ pub(super) const LAYERS: &[(&str, Kind)] = &[
 ];
 
 /// Edges that the rules would refuse, each with its reason.
-pub(super) const EXCEPTIONS: &[(&str, &str, &str)] =
-    &[("harness-llm-chat-completions", "harness-llm", WIRE), ("harness-llm-http", "harness-llm", WIRE)];
+pub(super) const EXCEPTIONS: &[(&str, &str, &str)] = &[
+    ("harness-llm-chat-completions", "harness-llm", WIRE),
+    ("harness-llm-http", "harness-llm", WIRE),
+    ("harness-llm-responses", "harness-llm", WIRE),
+];
 const WIRE: &str = "a wire format is a translation of the model vocabulary";
 
 /// The kind of a package; `None` when the table does not list it.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use self::history::History;
-use crate::rules::Rules;
+use crate::rules::rule_of;
 use crate::thinking::{self, ThinkingFields};
 
 /// A step adds this much at most, most of the time, so that the body is allocated once.
@@ -26,7 +26,6 @@ const MAX_TOKENS: u64 = 8_192;
 /// service sets to the last block itself.
 pub struct Encoder {
     models: Vec<ModelInfo>,
-    rules: Rules,
     cache: Mutex<Cache>,
 }
 
@@ -69,7 +68,7 @@ struct SystemBlock<'a> {
 impl Encoder {
     /// An encoder with nothing kept yet. `models` say how long an answer may be where a request leaves it open.
     pub fn new(models: Vec<ModelInfo>) -> Self {
-        Self { models, rules: Rules::built_in(), cache: Mutex::default() }
+        Self { models, cache: Mutex::default() }
     }
 
     /// Looks for what the model does not take.
@@ -159,7 +158,7 @@ impl Encoder {
 
     fn tail<'a>(&self, config: &'a CallConfig) -> Result<Tail<'a>, LlmError> {
         Ok(Tail {
-            thinking: thinking::fields(config, &self.rules.of(&config.model), self.max_tokens(config))?,
+            thinking: thinking::fields(config, rule_of(&config.model), self.max_tokens(config))?,
             temperature: config.temperature,
             stop_sequences: &config.stop,
             stream: true,
