@@ -22,6 +22,7 @@ mod files;
 mod hooks;
 mod hooks_cli;
 mod hygiene;
+mod models;
 mod prefix;
 mod repair;
 mod replay;
